@@ -1,0 +1,453 @@
+"""Univariate posteriors with one protocol, whatever their family.
+
+Every posterior answers ``mean median std pdf cdf quantile interval prob sample`` and says whether
+it is ``exact``. Stacked parameters give stacked answers: ``cdf``, ``pdf`` and ``prob`` broadcast
+their argument against the stack, ``quantile`` and ``sample`` add the new axes at the end.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, gammaln
+
+from skuncertain._intervals import Interval, make_interval
+from skuncertain._quadrature import BetaRule
+from skuncertain._special import beta_cdf, beta_hdi, beta_logpdf, beta_quantile, scale_odds
+from skuncertain._validation import check_integer, check_kind, check_level, resolve_seed
+
+
+def plain(value):
+    """Return a float for a scalar answer, the array otherwise."""
+    value = np.asarray(value)
+    return value.item() if value.ndim == 0 else value
+
+
+def check_probability(q):
+    """Return `q` as an array of probabilities."""
+    q = np.asarray(q, dtype=float)
+    if np.any(~((q >= 0) & (q <= 1))):
+        raise ValueError(f"q must be in [0, 1], got {q}.")
+    return q
+
+
+class Posterior:
+    """What all posteriors share; not constructed by users.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the stack; ``()`` for a single posterior.
+    metric : str, default=None
+        Name of the metric.
+    range : tuple of float, default=(0, 1)
+        Smallest and largest possible value.
+    observed : float or ndarray, default=None
+        Value seen in the data, for the boundary rule of `interval`.
+    prior, model : str, default=None
+        What was used.
+    origin : object, default=None
+        What `updated` and `predictive` go back to.
+    """
+
+    exact = True
+    # What a family supplies: the answers above, without checks, as arrays.
+    _mean: Any
+    _std: Any
+    _pdf: Any
+    _cdf: Any
+    _quantile: Any
+    _sample: Any
+    _hdi: Any
+    seed: int | None = None
+    n_draws: int | None = None
+
+    def __init__(
+        self,
+        shape,
+        *,
+        metric=None,
+        range=(0.0, 1.0),
+        observed=None,
+        prior=None,
+        model=None,
+        origin=None,
+    ):
+        self.shape = tuple(shape)
+        self.metric, self.range = metric, range
+        self.prior, self.model = prior, model
+        self.observed = np.nan if observed is None else observed
+        self._origin = origin
+
+    def __repr__(self):
+        parts = [] if self.metric is None else [f"metric={self.metric!r}"]
+        parts += self._describe()
+        if self.shape:
+            parts.append(f"shape={self.shape}")
+        if self.prior is not None:
+            parts.append(f"prior={self.prior!r}")
+        if self.model not in (None, "dirichlet"):
+            parts.append(f"model={self.model!r}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _describe(self):
+        return [f"exact={self.exact}"]
+
+    def mean(self) -> Any:
+        """Posterior mean.
+
+        Returns
+        -------
+        float or ndarray
+            The mean; infinite where the integral diverges, as for a likelihood ratio with no false
+            positives.
+        """
+        return plain(self._mean())
+
+    def std(self) -> Any:
+        """Posterior standard deviation.
+
+        Returns
+        -------
+        float or ndarray
+            The standard deviation.
+        """
+        return plain(self._std())
+
+    def pdf(self, x: ArrayLike) -> Any:
+        """Density of the metric.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Where; broadcast against the stack.
+
+        Returns
+        -------
+        float or ndarray
+            The density. From draws it is a kernel estimate: good for a plot, not for computing.
+        """
+        return plain(self._pdf(np.asarray(x, dtype=float)))
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """Probability that the metric is at most x.
+
+        Parameters
+        ----------
+        x : float or array-like
+            Where; broadcast against the stack.
+
+        Returns
+        -------
+        float or ndarray
+            The probability.
+        """
+        return plain(self._cdf(np.asarray(x, dtype=float)))
+
+    def quantile(self, q: ArrayLike) -> Any:
+        """Quantile.
+
+        Parameters
+        ----------
+        q : float or array-like
+            Probabilities; its axes follow those of the stack.
+
+        Returns
+        -------
+        float or ndarray
+            The quantiles.
+        """
+        return plain(self._quantile(check_probability(q)))
+
+    def sample(self, size: int = 1, random_state: Any = None) -> np.ndarray:
+        """Draws from the posterior.
+
+        Parameters
+        ----------
+        size : int, default=1
+            Number of draws.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed.
+
+        Returns
+        -------
+        ndarray of shape (..., size)
+            The draws.
+        """
+        size = check_integer("size", size, low=1)
+        return self._sample(size, np.random.default_rng(resolve_seed(random_state)))
+
+    def median(self) -> Any:
+        """Posterior median.
+
+        Returns
+        -------
+        float or ndarray
+            The 0.5 quantile.
+        """
+        return self.quantile(0.5)
+
+    def prob(self, low: ArrayLike = -np.inf, high: ArrayLike = np.inf) -> Any:
+        """Probability that the metric lies in (low, high].
+
+        Parameters
+        ----------
+        low, high : float or array-like
+            Ends; the default is open-ended.
+
+        Returns
+        -------
+        float or ndarray
+            The probability.
+        """
+        value = np.asarray(self.cdf(high)) - np.asarray(self.cdf(low))
+        return plain(np.maximum(value, 0.0))
+
+    def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
+        """Credible interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        Interval
+            Ends ``low`` and ``high``.
+
+        Notes
+        -----
+        Where the observed value sits at an end of the metric's range (26 hits out of 26), the
+        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. `quantile`
+        stays the plain quantile.
+        """
+        level, kind = check_level(level), check_kind(kind)
+        if kind == "eti":
+            low, high = self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+        else:
+            low, high = self._hdi(level)
+        observed = np.asarray(self.observed)
+        low = np.where(observed == self.range[0], self.range[0], low)
+        high = np.where(observed == self.range[1], self.range[1], high)
+        return make_interval(low, high)
+
+    def updated(self, new_counts: Any) -> "Posterior":
+        """Posterior after more data.
+
+        Parameters
+        ----------
+        new_counts : ConfusionCounts
+            Counts of the new rows, with the same labels.
+
+        Returns
+        -------
+        Posterior
+            With a fixed prior the old posterior is the prior of the new one: shapes add. The priors
+            "auto" (more than two classes) and "shared" look at the data, so they are recomputed
+            from all counts.
+        """
+        return self._source("updated").updated(new_counts)
+
+    def predictive(self, n: int | None = None) -> "Posterior":
+        """Distribution of the metric on another test set.
+
+        Parameters
+        ----------
+        n : int, default=None
+            Number of rows of the new test set; by default as many as were observed.
+
+        Returns
+        -------
+        Posterior
+            The posterior is the uncertainty of the true metric; the predictive distribution adds
+            the noise of a new sample of `n` rows (Caelen 2017, algorithm 1).
+        """
+        return self._source("predictive").predictive(n)
+
+    def _source(self, what):
+        if self._origin is None:
+            raise TypeError(
+                f"{what}() needs a posterior that was made from counts: "
+                "use ConfusionCounts.posterior(...)."
+            )
+        return self._origin
+
+
+class BetaPosterior(Posterior):
+    """Beta posterior of a proportion, or of a metric whose odds are a multiple of its odds.
+
+    Parameters
+    ----------
+    a, b : float or array-like
+        Shapes. A shape of 0 is a point mass; both 0 is undefined (NaN).
+    odds : float, default=1.0
+        The metric M has ``odds(M) = odds * odds(X)`` with X ~ Beta(a, b). F1 is the case 2 with X
+        the Jaccard index.
+    **info : dict
+        Metric name, prior, observed value and the like.
+
+    See Also
+    --------
+    proportion_posterior : From successes and failures.
+    ConfusionCounts.posterior : From a confusion matrix.
+
+    Examples
+    --------
+    >>> from skuncertain import BetaPosterior
+    >>> posterior = BetaPosterior(27, 3)
+    >>> posterior.mean()
+    0.9
+    >>> posterior.interval()
+    Interval(low=0.772..., high=0.978...)
+    """
+
+    def __init__(self, a: ArrayLike, b: ArrayLike, *, odds: float = 1.0, **info: Any) -> None:
+        a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+        for name, shape in (("a", a), ("b", b)):
+            if not np.all(np.isfinite(shape)) or np.any(shape < 0):
+                raise ValueError(f"shape {name} must be finite and >= 0, got {shape}.")
+        self.a, self.b, self.odds = a, b, float(odds)
+        super().__init__(a.shape, **info)
+
+    def _describe(self):
+        parts = [] if self.shape else [f"a={self.a:g}", f"b={self.b:g}"]
+        return parts if self.odds == 1 else [*parts, f"odds={self.odds:g}"]
+
+    def _to_x(self, m):
+        return scale_odds(m, 1 / self.odds) if self.odds != 1 else m
+
+    def _to_metric(self, x):
+        return scale_odds(x, self.odds) if self.odds != 1 else x
+
+    def _moments(self):
+        a, b = self.a.ravel(), self.b.ravel()
+        with np.errstate(invalid="ignore"):
+            mean = a / (a + b)
+            variance = mean * (b / (a + b)) / (a + b + 1)
+        if self.odds != 1:
+            proper = np.flatnonzero((a > 0) & (b > 0))
+            for start in range(0, proper.size, 4096):
+                part = proper[start : start + 4096]
+                x, _, weight = BetaRule(a[part], b[part]).nodes()
+                value = self._to_metric(x)
+                centre = (weight * value).sum(axis=1) / weight.sum(axis=1)
+                mean[part] = centre
+                variance[part] = (weight * (value - centre[:, None]) ** 2).sum(axis=1)
+        return mean.reshape(self.shape), variance.reshape(self.shape)
+
+    def _mean(self):
+        return self._moments()[0]
+
+    def _std(self):
+        return np.sqrt(self._moments()[1])
+
+    def _pdf(self, x):
+        m = np.asarray(x, dtype=float)
+        inside = (m >= 0) & (m <= 1)
+        z = self._to_x(np.where(inside, m, 0.5))
+        with np.errstate(over="ignore", divide="ignore"):
+            jacobian = (1 + (self.odds - 1) * z) ** 2 / self.odds
+            value = np.exp(beta_logpdf(z, self.a, self.b)) * jacobian
+        return np.where(inside, value, 0.0)
+
+    def _cdf(self, x):
+        m = np.asarray(x, dtype=float)
+        inside = np.clip(m, 0.0, 1.0)
+        value = beta_cdf(self._to_x(inside), self.a, self.b)
+        value = np.where(m < 0, 0.0, np.where(m >= 1, 1.0, value))
+        return np.where(np.isnan(m) | ((self.a == 0) & (self.b == 0)), np.nan, value)
+
+    def _quantile(self, q):
+        tail = (1,) * q.ndim
+        a, b = self.a.reshape(self.shape + tail), self.b.reshape(self.shape + tail)
+        return self._to_metric(beta_quantile(q, a, b))
+
+    def _sample(self, size, rng):
+        a, b = self.a[..., None], self.b[..., None]
+        safe = rng.beta(np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0), size=(*self.shape, size))
+        point = np.where((a == 0) & (b == 0), np.nan, (b == 0) * 1.0)
+        return self._to_metric(np.where((a > 0) & (b > 0), safe, point))
+
+    def _hdi(self, level):
+        low, high = beta_hdi(self.a, self.b, level, self.odds)
+        return self._to_metric(low), self._to_metric(high)
+
+
+class BetaBinomialPosterior(Posterior):
+    """Distribution of a share k / n of a new sample of n rows, k beta-binomial.
+
+    Parameters
+    ----------
+    a, b : float or array-like
+        Shapes of the posterior of the true share.
+    n : int
+        Number of new rows.
+    **info : dict
+        Metric name, prior, observed value and the like.
+    """
+
+    def __init__(self, a, b, n, **info):
+        self.a, self.b = np.broadcast_arrays(np.asarray(a, float), np.asarray(b, float))
+        self.n = n
+        super().__init__(self.a.shape, **info)
+        k = np.arange(n + 1)
+        p, q = self.a[..., None], self.b[..., None]
+        safe_p, safe_q = np.where(p > 0, p, 1.0), np.where(q > 0, q, 1.0)
+        choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        mass = np.exp(choose + betaln(k + safe_p, n - k + safe_q) - betaln(safe_p, safe_q))
+        mass = np.where((p == 0) & (q > 0), k == 0, mass)
+        mass = np.where((q == 0) & (p > 0), k == n, mass)
+        self._mass = np.where((p == 0) & (q == 0), np.nan, mass)
+        self._cumulated = np.cumsum(self._mass, axis=-1)
+
+    def _describe(self):
+        return [f"n={self.n}"]
+
+    def _mean(self):
+        return self.a / (self.a + self.b)
+
+    def _std(self):
+        total = self.a + self.b
+        mean = self.a / total
+        return np.sqrt(mean * (1 - mean) * (total + self.n) / (self.n * (total + 1)))
+
+    def _pdf(self, x):
+        k = np.asarray(x, dtype=float) * self.n
+        nearest = np.clip(np.rint(k), 0, self.n)
+        mass = self._look_up(self._mass, nearest.astype(int))
+        return np.where(np.abs(k - nearest) < 1e-9 * self.n, mass, 0.0)
+
+    def _look_up(self, table, k):
+        k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.shape))
+        table = np.broadcast_to(table, (*k.shape, self.n + 1))
+        return np.take_along_axis(table, k[..., None], axis=-1)[..., 0]
+
+    def _cdf(self, x):
+        x = np.clip(np.asarray(x, dtype=float), -1.0, 2.0)
+        k = np.floor(x * self.n + 1e-9).astype(int)
+        value = self._look_up(self._cumulated, np.clip(k, 0, self.n))
+        return np.where(k < 0, 0.0, np.where(k >= self.n, 1.0, value))
+
+    def _quantile(self, q):
+        reached = self._cumulated[..., None] >= q.ravel() - 1e-12
+        k = np.argmax(reached, axis=-2)
+        return (k / self.n).reshape(self.shape + q.shape)
+
+    def _sample(self, size, rng):
+        rate = rng.beta(self.a[..., None], self.b[..., None], size=(*self.shape, size))
+        return rng.binomial(self.n, rate) / self.n
+
+    def _hdi(self, level):
+        """Shortest run of shares with at least `level` of the mass."""
+        flat = self._cumulated.reshape(-1, self.n + 1)
+        low, high = np.empty(len(flat)), np.empty(len(flat))
+        for row, cumulated in enumerate(flat):
+            before = np.concatenate([[0.0], cumulated[:-1]])
+            last = np.searchsorted(cumulated, before + level - 1e-12)
+            width = np.where(last <= self.n, last - np.arange(self.n + 1), self.n + 1)
+            best = int(np.argmin(width))
+            low[row], high[row] = best / self.n, last[best] / self.n
+        return low.reshape(self.shape), high.reshape(self.shape)

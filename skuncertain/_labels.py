@@ -1,0 +1,181 @@
+"""Checks of counts, labels and targets."""
+
+import numbers
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import column_or_1d
+
+from skuncertain._validation import nearest_name
+
+
+def check_whole(name, value):
+    array = np.asarray(value)
+    if array.dtype.kind == "b" or array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must hold whole numbers, got {value!r}.")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite, but there is NaN or infinity in it.")
+    if np.any(array < 0):
+        raise ValueError(f"{name} must be >= 0, got {array.min()}.")
+    if array.dtype.kind == "f":
+        whole = np.rint(array)
+        if np.any(whole != array):
+            worst = array.ravel()[np.argmax(np.abs(whole - array).ravel())]
+            raise ValueError(
+                f"{name} must be whole numbers of rows, got {worst:g}. A normalised matrix has "
+                "lost the sample size, on which every interval depends: pass the raw counts "
+                "(confusion_matrix(..., normalize=None))."
+            )
+        if np.any(array > 2**53):
+            raise ValueError(f"{name} must be at most 2**53 to be exact, got {array.max():g}.")
+        array = whole.astype(np.int64)
+    return array.astype(np.int64)
+
+
+def check_counts(counts):
+    array = np.asarray(counts)
+    if array.dtype == object:
+        raise TypeError("counts must be a rectangular array of whole numbers.")
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+        raise ValueError(
+            f"counts must have shape (..., C, C), rows true, columns predicted; got shape "
+            f"{array.shape}. A two-by-two table goes in with ConfusionCounts.from_binary."
+        )
+    if array.shape[-1] < 2:
+        raise ValueError(
+            "counts need at least two classes, got a 1 x 1 matrix. If all rows are of one class, "
+            "name both classes: confusion_matrix(..., labels=[...])."
+        )
+    return check_whole("counts", array)
+
+
+def as_labels(labels):
+    if isinstance(labels, str):
+        raise TypeError(f"labels must be a sequence of labels, got the string {labels!r}.")
+    values = tuple(plain_label(label) for label in labels)
+    if len(values) < 2:
+        raise ValueError(f"labels must name at least two classes, got {list(values)}.")
+    if len(set(values)) != len(values):
+        raise ValueError(f"labels must be distinct, got {list(values)}.")
+    return values
+
+
+def plain_label(label):
+    """Python value of a label, so that 1, np.int64(1) and np.float64(1.0) are one label."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, float):
+        if np.isnan(value):
+            raise ValueError("labels must not be NaN: drop or name the missing ones.")
+        if value.is_integer():
+            return int(value)
+    return value
+
+
+def check_pos_label(labels, pos_label):
+    if pos_label is not None:
+        label = plain_label(pos_label)
+        if label not in labels:
+            hint = nearest_name(label, [str(known) for known in labels])
+            raise ValueError(
+                f"pos_label {pos_label!r} is not one of the labels {list(labels)}.{hint}"
+            )
+        return labels[labels.index(label)]
+    if len(labels) > 2:
+        return None
+    for label in labels:
+        if not isinstance(label, str) and label == 1:  # 1, 1.0 and True
+            return label
+    return labels[-1]
+
+
+def check_targets(y_true, y_pred):
+    checked = []
+    for name, y in (("y_true", y_true), ("y_pred", y_pred)):
+        y = to_numpy(name, y)
+        if y.size:
+            kind = type_of_target(y, input_name=name)
+            if kind not in ("binary", "multiclass"):
+                raise ValueError(
+                    f"{name} must hold one class label per row, got {kind} values. "
+                    + (
+                        "Turn scores into labels with a threshold."
+                        if kind.startswith("continuous")
+                        else "Multilabel targets have one confusion matrix per label."
+                    )
+                )
+        checked.append(column_or_1d(y))
+    if checked[0].shape != checked[1].shape:
+        raise ValueError(
+            f"y_true and y_pred must have the same length, got {checked[0].size} and "
+            f"{checked[1].size}."
+        )
+    if checked[0].size == 0:
+        raise ValueError("y_true and y_pred are empty: there is nothing to count.")
+    return checked
+
+
+def to_numpy(name, y):
+    """Array of labels; pandas' nullable and categorical types become plain ones."""
+    array = np.asarray(y)
+    if array.dtype == object:
+        missing = [value is None or value != value for value in array.ravel().tolist()]
+        if any(missing):
+            raise ValueError(f"{name} has {sum(missing)} missing labels: drop or name them.")
+        kinds = {type(value) for value in array.ravel().tolist()}
+        if all(issubclass(kind, str) for kind in kinds):
+            array = array.astype(str)
+        elif all(issubclass(kind, numbers.Number) for kind in kinds):
+            array = np.array(array.tolist())
+        else:
+            found = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise TypeError(f"{name} must hold labels of one type, got {found}.")
+    elif array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"{name} has {int(np.isnan(array).sum())} missing labels (NaN).")
+    return array
+
+
+def sorted_labels(y_true, y_pred):
+    values = set(map(plain_label, np.unique(y_true))) | set(map(plain_label, np.unique(y_pred)))
+    if len({isinstance(value, str) for value in values}) > 1:
+        raise TypeError(
+            "y_true and y_pred mix strings and numbers: "
+            f"{sorted(map(repr, values))[:6]}. Make them one type."
+        )
+    return sorted(values)
+
+
+def complete_single_label(labels):
+    """Second class when all rows are of one, as far as it is certain."""
+    (only,) = labels
+    partner = {0: 1, 1: 0, -1: 1}.get(only) if not isinstance(only, str) else None
+    if partner is None:
+        raise ValueError(
+            f"only the label {only!r} occurs: give labels=[...] with all classes, otherwise there "
+            "is no confusion matrix."
+        )
+    if isinstance(only, bool):
+        return [False, True]
+    return sorted([only, partner])
+
+
+def encode(y, labels, name):
+    """Index of every label; labels match by value, whatever their numpy type."""
+    unique, inverse = np.unique(y, return_inverse=True)
+    position = {label: index for index, label in enumerate(labels)}
+    plain = [plain_label(value) for value in unique]
+    unknown = [value for value in plain if value not in position]
+    if unknown:
+        hint = nearest_name(unknown[0], [str(label) for label in labels])
+        raise ValueError(
+            f"{name} holds the label {unknown[0]!r}, which is not in labels={list(labels)}.{hint}"
+        )
+    return np.array([position[value] for value in plain])[inverse.ravel()]
+
+
+def check_weights(sample_weight, size):
+    weight = column_or_1d(np.asarray(sample_weight, dtype=float))
+    if weight.size != size:
+        raise ValueError(f"sample_weight must have {size} entries, got {weight.size}.")
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0:
+        raise ValueError("sample_weight must be finite, >= 0 and not all zero.")
+    return weight

@@ -1,0 +1,389 @@
+"""Metrics of two independent Beta variables: their posterior is one integral.
+
+A family knows its stack of shapes and answers ``cdf(t, rows)`` and ``density(t, rows)`` for pairs
+of a value and a row of the stack; `QuadraturePosterior` turns that into a posterior.
+"""
+
+import numpy as np
+from scipy.special import betaln, expit, polygamma
+
+from skuncertain._quadrature import BetaRule, conditional_cdf
+
+
+class Link:
+    """Monotone map between the range of a metric and the real line."""
+
+    def __init__(self, low, high):
+        self.low, self.high = float(low), float(high)
+
+    def to_line(self, m):
+        """From the range to the real line: a logit, or a logarithm if there is no upper end."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if np.isinf(self.high):
+                return np.log(m - self.low)
+            return np.log((m - self.low) / (self.high - m))
+
+    def to_range(self, e):
+        """From the real line to the range."""
+        if np.isinf(self.high):
+            return self.low + np.exp(e)
+        return self.low + (self.high - self.low) * expit(e)
+
+
+# --------------------------------------------------------------------------------------------------
+# Functions of two independent Beta variables u and v
+
+
+class _Difference:
+    """M = u - v: informedness (recall, fpr), markedness (precision, false omission rate)."""
+
+    rising_u, rising_v = True, False
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        return u - v
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return v + t, v_ - t
+
+    @staticmethod
+    def solve_v(t, u, u_):
+        return u - t, u_ + t
+
+    @staticmethod
+    def cuts_v(t):
+        return -t, 1 - t
+
+    @staticmethod
+    def cuts_u(t):
+        return t, 1 + t
+
+    @staticmethod
+    def moments(u, v):
+        mean = [a / (a + b) for a, b in (u, v)]
+        variance = sum(a * b / ((a + b) ** 2 * (a + b + 1)) for a, b in (u, v))
+        return mean[0] - mean[1], variance
+
+
+class _Mean(_Difference):
+    """M = (1 + u - v) / 2: balanced accuracy, macro precision of two classes."""
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        return 0.5 * (u + v_)
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return v + (2 * t - 1), v_ - (2 * t - 1)
+
+    @staticmethod
+    def solve_v(t, u, u_):
+        return u - (2 * t - 1), u_ + (2 * t - 1)
+
+    @staticmethod
+    def cuts_v(t):
+        return 1 - 2 * t, 2 - 2 * t
+
+    @staticmethod
+    def cuts_u(t):
+        return 2 * t - 1, 2 * t
+
+    @staticmethod
+    def moments(u, v):
+        mean, variance = _Difference.moments(u, v)
+        return 0.5 * (1 + mean), 0.25 * variance
+
+
+class _Ratio:
+    """M = u / v: likelihood ratios."""
+
+    rising_u, rising_v = True, False
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        with np.errstate(divide="ignore"):
+            return u / v
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return t * v, 1 - t * v
+
+    @staticmethod
+    def solve_v(t, u, u_):
+        return u / t, 1 - u / t
+
+    @staticmethod
+    def cuts_v(t):
+        return np.zeros_like(t), 1 / t
+
+    @staticmethod
+    def cuts_u(t):
+        return np.zeros_like(t), t
+
+    @staticmethod
+    def moments(u, v):
+        return _power_moments((u, 1, 0), (v, -1, 0))
+
+
+class _Threshold:
+    """M = 1 / (1 + sqrt(u / v)): the prevalence threshold, falling in the likelihood ratio."""
+
+    rising_u, rising_v = False, True
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        return np.sqrt(v) / (np.sqrt(u) + np.sqrt(v))
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return _Ratio.solve_u(((1 - t) / t) ** 2, v, v_)
+
+    @staticmethod
+    def solve_v(t, u, u_):
+        return _Ratio.solve_v(((1 - t) / t) ** 2, u, u_)
+
+    @staticmethod
+    def cuts_v(t):
+        return _Ratio.cuts_v(((1 - t) / t) ** 2)
+
+    @staticmethod
+    def cuts_u(t):
+        return _Ratio.cuts_u(((1 - t) / t) ** 2)
+
+    moments = None  # by quadrature
+
+
+class _RootProduct:
+    """M = sqrt(u v): G-mean (recall, specificity)."""
+
+    rising_u, rising_v = True, True
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        return np.sqrt(u * v)
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return t * t / v, 1 - t * t / v
+
+    solve_v = solve_u
+
+    @staticmethod
+    def cuts_v(t):
+        return t * t, np.ones_like(t)
+
+    cuts_u = cuts_v
+
+    @staticmethod
+    def moments(u, v):
+        return _power_moments((u, 0.5, 0), (v, 0.5, 0))
+
+
+class _OddsRatio:
+    """M = odds(u) / odds(v): the diagnostic odds ratio (recall, fpr)."""
+
+    rising_u, rising_v = True, False
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        with np.errstate(divide="ignore", over="ignore"):
+            return (u / u_) * (v_ / v)
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return t * v / (t * v + v_), v_ / (t * v + v_)
+
+    @staticmethod
+    def solve_v(t, u, u_):
+        return u / (u + t * u_), t * u_ / (u + t * u_)
+
+    @staticmethod
+    def cuts_v(t):
+        return np.zeros_like(t), np.ones_like(t)
+
+    cuts_u = cuts_v
+
+    @staticmethod
+    def moments(u, v):
+        return _power_moments((u, 1, -1), (v, -1, 1))
+
+
+class FBeta:
+    """F-beta of u = Jaccard index and v = fp / (fp + fn), which are independent."""
+
+    rising_u, rising_v, solve_v, moments = True, None, None, None
+
+    def __init__(self, beta):
+        self.beta = beta
+
+    def _weight(self, v, v_):
+        square = self.beta**2
+        return (square * v_ + v) / (1 + square)
+
+    def forward(self, u, u_, v, v_):
+        return u / (u + u_ * self._weight(v, v_))
+
+    def solve_u(self, t, v, v_):
+        weight = self._weight(v, v_)
+        return t * weight / (t * weight + 1 - t), (1 - t) / (t * weight + 1 - t)
+
+    @staticmethod
+    def cuts_v(t):
+        return np.zeros_like(t), np.ones_like(t)
+
+
+class _GScore(FBeta):
+    """sqrt(precision * recall) of u = Jaccard index and v = fp / (fp + fn)."""
+
+    def __init__(self):
+        pass
+
+    def forward(self, u, u_, v, v_):
+        return u / np.sqrt((u + u_ * v) * (u + u_ * v_))
+
+    def solve_u(self, t, v, v_):
+        k = (1 - t * t) / (t * t)
+        ratio = 2 * k / (1 + np.sqrt(1 + 4 * v * v_ * k))  # (1 - u) / u
+        return 1 / (1 + ratio), ratio / (1 + ratio)
+
+
+OPERATIONS = {
+    "difference": _Difference(),
+    "mean": _Mean(),
+    "ratio": _Ratio(),
+    "threshold": _Threshold(),
+    "root_product": _RootProduct(),
+    "odds_ratio": _OddsRatio(),
+    "g_score": _GScore(),
+}
+
+
+def _power_moments(*factors):
+    """Mean and variance of a product of u**r (1-u)**s; infinite where the integral diverges."""
+    moments = []
+    for k in (1, 2):
+        log_moment = 0.0
+        for (a, b), r, s in factors:
+            finite = (a + k * r > 0) & (b + k * s > 0)
+            p, q = np.where(finite, a + k * r, 1.0), np.where(finite, b + k * s, 1.0)
+            log_moment = log_moment + np.where(finite, betaln(p, q) - betaln(a, b), np.inf)
+        moments.append(np.exp(log_moment))
+    mean, square = moments
+    with np.errstate(invalid="ignore"):
+        variance = np.where(np.isfinite(square), np.maximum(square - mean**2, 0.0), np.inf)
+    return mean, variance
+
+
+def _spread(a, b):
+    """Centre and standard deviation of the logit of Beta(a, b), good enough for a start."""
+    return np.log((a + 0.5) / (b + 0.5)), np.sqrt(polygamma(1, a) + polygamma(1, b))
+
+
+def influence(function, variables):
+    """Value of `function` at the centre, and how far each variable moves it.
+
+    `function` takes (x, 1 - x) for every variable and returns the metric on an unbounded scale.
+    """
+    centres = [_spread(a, b) for a, b in variables]
+
+    def at(shifted, sign):
+        arguments = []
+        for index, (centre, sd) in enumerate(centres):
+            logit = centre + (sign * sd if index == shifted else 0.0)
+            arguments += [expit(logit), expit(-logit)]
+        return function(*arguments)
+
+    moves = [0.5 * np.abs(at(k, 1.0) - at(k, -1.0)) for k in range(len(centres))]
+    return at(-1, 0.0), moves
+
+
+class Pair:
+    """A metric of two independent Beta variables.
+
+    Parameters
+    ----------
+    operation : object
+        One of ``OPERATIONS`` or an `FBeta`.
+    u, v : tuple of two ndarrays of shape (rows,)
+        Shapes of the two variables.
+    link : Link
+        Maps the range of the metric to the real line.
+    """
+
+    def __init__(self, operation, u, v, link):
+        self.operation, self.u, self.v, self.link = operation, u, v, link
+        self.size = u[0].size
+        with np.errstate(all="ignore"):
+            start, moves = influence(
+                lambda *args: link.to_line(operation.forward(*args)), [self.u, self.v]
+            )
+        self.start = start
+        self.scale = np.sqrt(moves[0] ** 2 + moves[1] ** 2)
+        # The outer variable is the one that moves the metric less: seen from the other one, the
+        # inner probability would be a step between two nodes.
+        self.outer_is_v = np.ones(self.size, dtype=bool)
+        if operation.solve_v is not None:
+            self.outer_is_v = moves[1] <= moves[0]
+
+    def _evaluate(self, t, rows, density):
+        result = np.empty(t.shape)
+        op = self.operation
+        for outer_is_v in (True, False):
+            part = np.flatnonzero(self.outer_is_v[rows] == outer_is_v)
+            if part.size == 0:
+                continue
+            index, at = rows[part], t[part]
+            u, v = tuple(s[index] for s in self.u), tuple(s[index] for s in self.v)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                low, high = op.cuts_v(at) if outer_is_v else op.cuts_u(at)
+            if outer_is_v:
+                solve = lambda t, x, x_, _: (*op.solve_u(t, x, x_), op.rising_u)  # noqa: E731
+            else:
+                solve = lambda t, x, x_, _: (*op.solve_v(t, x, x_), op.rising_v)  # noqa: E731
+            outer, inner = (v, u) if outer_is_v else (u, v)
+            result[part] = conditional_cdf(at, outer, inner, solve, low, high, density)
+        return result
+
+    def cdf(self, t, rows):
+        """P(M <= t) for values `t` strictly inside the range."""
+        return self._evaluate(t, rows, density=False)
+
+    def density(self, t, rows):
+        """Density at values `t` strictly inside the range."""
+        return self._evaluate(t, rows, density=True)
+
+    def moments(self):
+        """Mean and variance of every row."""
+        if self.operation.moments is not None:
+            return self.operation.moments(self.u, self.v)
+        return moments_by_rule(
+            lambda u, u_, v, v_, _: self.operation.forward(u, u_, v, v_),
+            [self.u, self.v],
+            [128, 128],
+        )
+
+    def sample(self, rng, size):
+        """Independent draws of shape (size, rows)."""
+        u, v = (rng.beta(*shapes, size=(size, self.size)) for shapes in (self.u, self.v))
+        return self.operation.forward(u, 1 - u, v, 1 - v)
+
+
+def moments_by_rule(forward, variables, n_nodes):
+    """Mean and variance by the product of one-dimensional rules, one row at a time."""
+    size = variables[0][0].size
+    rules = [BetaRule(a, b) for a, b in variables]
+    mean, variance = np.empty(size), np.empty(size)
+    for row in range(size):
+        arguments, weight = [], np.ones(1)
+        for axis, (rule, n) in enumerate(zip(rules, n_nodes, strict=True)):
+            x, x_, w = (part[0] for part in rule.nodes(n, rows=[row]))
+            shape = [1] * len(rules)
+            shape[axis] = -1
+            arguments += [x.reshape(shape), x_.reshape(shape)]
+            weight = weight[..., None] * w
+        weight = weight[0]
+        values = forward(*arguments, row)
+        mean[row] = (weight * values).sum() / weight.sum()
+        variance[row] = (weight * (values - mean[row]) ** 2).sum() / weight.sum()
+    return mean, variance

@@ -1,0 +1,419 @@
+"""From the joint model of a confusion matrix to the posterior of a metric.
+
+A model is a Dirichlet for every row (the predictions given the true class) and a distribution of
+the class frequencies. With Dirichlet frequencies whose shapes are the row sums it is the joint
+Dirichlet over all cells ("matched"); other frequencies, or a prevalence given by the user, make it
+Tötsch and Hoffmann's model.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain._distributions import BetaBinomialPosterior, BetaPosterior
+from skuncertain._draws_posterior import DrawsPosterior
+from skuncertain._metric_formulas import collapse
+from skuncertain._metrics import proportion_cells, proportion_counts
+from skuncertain._pairs import OPERATIONS, FBeta, Link, Pair
+from skuncertain._priors import OWN_PROPORTION, PER_CELL, cell_prior, describe_prior
+from skuncertain._quadrature_posterior import QuadraturePosterior
+from skuncertain._rates import Rates
+from skuncertain._sums import BetaSum
+from skuncertain._validation import check_integer, resolve_seed
+from skuncertain.exceptions import SmallSampleWarning
+
+MODELS = ("dirichlet", "three-beta", "rows")
+EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
+_CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
+_KAPPAS = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
+
+
+@dataclass(frozen=True, eq=False)
+class JointModel:
+    """Shapes of the rows and of the class frequencies.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (..., C, C)
+        Dirichlet shapes of every row.
+    frequencies : ndarray of shape (..., C)
+        Dirichlet shapes of the class frequencies, or the frequencies themselves.
+    matched : bool
+        Whether all cells together are one Dirichlet.
+    fixed : bool
+        Whether `frequencies` are known numbers.
+    prior : str
+        Description of the prior.
+    """
+
+    rows: np.ndarray
+    frequencies: np.ndarray
+    matched: bool
+    fixed: bool
+    prior: str
+
+    @property
+    def shape(self):
+        """Shape of the stack."""
+        return self.rows.shape[:-2]
+
+    def sample(self, rng, size):
+        """Unnormalised draws of all cells, shape (size, ..., C, C)."""
+        if self.matched:
+            return _gamma(rng, self.rows, size)
+        cells = _gamma(rng, self.rows, size)
+        with np.errstate(invalid="ignore"):
+            cells /= cells.sum(axis=-1, keepdims=True)
+        if self.fixed:
+            return cells * self.frequencies[..., None]
+        weight = _gamma(rng, self.frequencies, size)
+        return cells * weight[..., None]
+
+
+def _gamma(rng, shapes, size):
+    """Gamma draws, one per shape; only their ratios are meant."""
+    small = (shapes > 0) & (shapes < 0.1)
+    if not small.any():
+        return rng.standard_gamma(shapes, size=(size, *shapes.shape))
+    # Draws with tiny shapes underflow to 0 and make 0/0 of a ratio that exists. In logarithms,
+    # log G(a) = log G(a + 1) - E / a; the factor exp(300) doubles the range of magnitudes.
+    draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
+    drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
+    with np.errstate(divide="ignore"):
+        log_draws = np.log(draws) + 300.0
+    log_draws[:, small] -= drop
+    draws = np.exp(np.maximum(log_draws, -743.0, where=shapes > 0, out=log_draws))
+    return draws
+
+
+def build_model(matrix, prior, model, prevalence, positive):
+    """Joint model of a stack of matrices.
+
+    `prior` is not "auto" any more; `prevalence` is None, a number, a BetaPosterior or a vector.
+    """
+    pseudo = cell_prior(prior, matrix)
+    rows = matrix + pseudo
+    n_classes = matrix.shape[-1]
+    totals = rows.sum(axis=-1)
+    text = describe_prior(prior)
+    if prevalence is not None:
+        frequencies, fixed = _given_frequencies(prevalence, n_classes, positive, matrix.shape[:-2])
+        return JointModel(rows, frequencies, False, fixed, text)
+    number = PER_CELL.get(prior) if isinstance(prior, str) else prior
+    if model == "dirichlet" or not isinstance(number, float):
+        return JointModel(rows, totals, True, False, text)
+    # The same number on each side of every proportion, so also on every class frequency.
+    return JointModel(rows, matrix.sum(axis=-1) + number, False, False, text)
+
+
+def _given_frequencies(prevalence, n_classes, positive, shape):
+    """Class frequencies from `prevalence`: (values, whether they are fixed)."""
+    if isinstance(prevalence, BetaPosterior):
+        if n_classes != 2 or prevalence.odds != 1:
+            raise ValueError(
+                "a Beta prevalence needs two classes and a plain Beta; for more classes give a "
+                "vector of class frequencies with model='rows'."
+            )
+        pair = np.stack(np.broadcast_arrays(prevalence.b, prevalence.a), axis=-1)
+        if np.any(pair <= 0):
+            raise ValueError(f"prevalence must be a proper Beta, got {prevalence!r}.")
+        pair = pair if positive == 1 else pair[..., ::-1]
+        return np.broadcast_to(pair, (*shape, 2)), False
+    values = np.asarray(prevalence)
+    if values.dtype.kind not in "iuf":
+        raise TypeError(
+            "prevalence must be a number in (0, 1), a BetaPosterior or a vector of class "
+            f"frequencies, got {prevalence!r}."
+        )
+    values = values.astype(float)
+    if values.ndim == 0:
+        if n_classes != 2:
+            raise ValueError(
+                f"prevalence is one number, but there are {n_classes} classes: give the "
+                f"{n_classes} class frequencies in the order of the labels."
+            )
+        if not 0 < values < 1:
+            raise ValueError(f"prevalence must be in (0, 1), got {prevalence!r}.")
+        values = np.array([1 - values, values])
+        values = values if positive == 1 else values[::-1]
+    elif values.shape != (n_classes,):
+        raise ValueError(
+            f"prevalence must have one entry per class, {n_classes}, got shape {values.shape}."
+        )
+    if np.any(~(values >= 0)) or abs(values.sum() - 1) > 1e-6:
+        raise ValueError(f"class frequencies must be >= 0 and sum to 1, got {prevalence!r}.")
+    return np.broadcast_to(values, (*shape, n_classes)), True
+
+
+def posterior_of(
+    matrix, metric, *, positive, prior, model, prevalence, n_draws, random_state, origin=None
+):
+    """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
+    n_classes = matrix.shape[-1]
+    info = {
+        "metric": metric.name,
+        "range": metric.range,
+        "observed": metric.evaluate(matrix, positive=positive),
+        "model": model,
+        "origin": origin,
+    }
+    if metric.average == "binary":
+        positive = metric.positive_index(n_classes, positive)
+    positive = (n_classes - 1) if positive is None else positive
+    own = n_classes > 2 and metric.average == "binary"
+    automatic = prior == "auto" if isinstance(prior, str) else False
+    if automatic and own and model == "dirichlet" and prevalence is None:
+        if metric.base in OWN_PROPORTION:
+            hits, misses, odds = proportion_counts(matrix, metric, positive)
+            info["prior"] = "auto: 1/2 on each side of the proportion"
+            _warn_undefined(info["observed"], metric, matrix, proper=True)
+            return BetaPosterior(hits + 0.5, misses + 0.5, odds=odds, **info)
+        matrix, positive, n_classes = _two_by_two(collapse(matrix, positive)), 1, 2
+    if automatic:
+        prior = "neutral" if n_classes == 2 else "shared"
+        info["prior"] = f"auto: {prior}" + (", 1/3 per cell" if n_classes == 2 else "")
+    joint = build_model(matrix, prior, model, prevalence, positive)
+    info.setdefault("prior", joint.prior)
+    if prior == "shared" and metric.average in (None, "macro", "weighted"):
+        _warn_small(matrix, metric)
+    _warn_undefined(info["observed"], metric, matrix, proper=bool(np.all(joint.rows > 0)))
+    exact = _exact(joint, matrix, metric, positive, info)
+    if exact is not None:
+        return exact
+    draws, seed = draw_metrics(joint, [metric], positive, n_draws, random_state)
+    posterior = DrawsPosterior(draws[0], seed=seed, **info)
+    if np.any(np.asarray(posterior.undefined) > 0):
+        warnings.warn(
+            f"{metric.name} is 0/0 in {np.max(posterior.undefined):.2%} of the draws; they are "
+            "left out. A prior above 0 on every cell avoids this.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )
+    return posterior
+
+
+def _two_by_two(cells):
+    tp, fn, fp, tn = cells
+    top, bottom = np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)
+    return np.stack([top, bottom], axis=-2)
+
+
+def _warn_small(matrix, metric):
+    support = matrix.sum(axis=-1)
+    total = support.sum(axis=-1)
+    few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
+    averaged = metric.average == "macro" or metric.name == "balanced_accuracy"
+    if averaged and np.any(few & (total > 0)):
+        warnings.warn(
+            f"{metric.name} averages over classes with few rows (fewer than 20 per class, or fewer "
+            "than 5 in one class): its interval is known to be somewhat too short here.",
+            SmallSampleWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_undefined(observed, metric, matrix, proper):
+    """One warning if the data say nothing about the metric (and there are data at all)."""
+    silent = np.isnan(observed) & (matrix.sum(axis=(-2, -1)) > 0)
+    if np.any(silent):
+        warnings.warn(
+            f"{metric.name} is 0/0 in the data (a class that never occurs or is never predicted)"
+            + (": the interval shows little more than the prior." if proper else ": NaN."),
+            UndefinedMetricWarning,
+            stacklevel=5,
+        )
+
+
+def _exact(joint, matrix, metric, positive, info):
+    """Posterior without random numbers, or None."""
+    shape, n_classes = joint.shape, joint.rows.shape[-1]
+    if metric.user:
+        return None
+    if joint.matched:
+        found = proportion_counts(joint.rows, metric, positive)
+        if found is not None:
+            hits, misses, odds = found
+            if np.any((hits == 0) | (misses == 0)):
+                warnings.warn(
+                    f"the prior puts no mass on an outcome of {metric.name} that was not observed: "
+                    "its posterior is a point mass or undefined. Use a prior above 0.",
+                    UndefinedMetricWarning,
+                    stacklevel=5,
+                )
+            return BetaPosterior(hits, misses, odds=odds, **info)
+    family = None
+    if n_classes > 2:
+        family = _sum_family(joint, metric)
+        if metric.base in ("recall", "fnr") and metric.average == "binary":
+            tp, fn, _, _ = collapse(joint.rows, positive)
+            return BetaPosterior(*((tp, fn) if metric.base == "recall" else (fn, tp)), **info)
+    elif np.all(joint.rows > 0):
+        cells = collapse(joint.rows, positive)
+        if joint.fixed:
+            phi = joint.frequencies[..., positive].ravel()
+            if np.any((phi <= 0) | (phi >= 1)):
+                return None
+        else:
+            phi = tuple(joint.frequencies[..., k].ravel() for k in (positive, 1 - positive))
+        family = _two_class_family(joint, metric, positive, cells, phi, info)
+    if family is None or isinstance(family, BetaPosterior):
+        return family
+    if not getattr(family, "resolved", True):
+        return None
+    return QuadraturePosterior(family, shape, **info)
+
+
+def _two_class_family(joint, metric, positive, cells, phi, info):
+    link = Link(*metric.range)
+    tp, fn, fp, tn = (cell.ravel() for cell in cells)
+    name = metric.name
+    betas = {"recall": (tp, fn), "fnr": (fn, tp), "specificity": (tn, fp), "fpr": (fp, tn)}
+    if name in betas:
+        a, b = betas[name]
+        return BetaPosterior(a.reshape(joint.shape), b.reshape(joint.shape), **info)
+    if name == "prevalence":
+        if joint.fixed:
+            raise ValueError("metric 'prevalence' is what prevalence= fixes: ask for another one.")
+        return BetaPosterior(*(part.reshape(joint.shape) for part in phi), **info)
+    pairs = {
+        "balanced_accuracy": ("mean", (tp, fn), (fp, tn)),
+        "recall_macro": ("mean", (tp, fn), (fp, tn)),
+        "informedness": ("difference", (tp, fn), (fp, tn)),
+        "g_mean": ("root_product", (tp, fn), (tn, fp)),
+        "positive_likelihood_ratio": ("ratio", (tp, fn), (fp, tn)),
+        "negative_likelihood_ratio": ("ratio", (fn, tp), (tn, fp)),
+        "diagnostic_odds_ratio": ("odds_ratio", (tp, fn), (fp, tn)),
+        "prevalence_threshold": ("threshold", (tp, fn), (fp, tn)),
+    }
+    if joint.matched:  # only then are the columns independent, too
+        pairs |= {
+            "markedness": ("difference", (tp, fp), (fn, tn)),
+            "precision_macro": ("mean", (tp, fp), (fn, tn)),
+            "g_score": ("g_score", (tp, fp + fn), (fp, fn)),
+        }
+        if metric.base == "fbeta" and metric.average == "binary":
+            return Pair(FBeta(metric.beta), (tp, fp + fn), (fp, fn), link)
+    if name in pairs:
+        operation, u, v = pairs[name]
+        return Pair(OPERATIONS[operation], u, v, link)
+    if not joint.fixed and tp.size > EXACT_STACK:
+        return None
+    if name == "matthews_corrcoef" or name in _KAPPAS:
+        kind = "matthews" if name == "matthews_corrcoef" else "kappa"
+        if joint.matched:
+            return Rates.of_dirichlet(kind, (tp, fn, fp, tn), link)
+        return Rates(kind, phi, (tp, fn), (fp, tn), link)
+    if name == "g_score":
+        return Rates("g_score", phi, (tp, fn), (fp, tn), link)
+    if metric.numerator is not None:
+        weights = (metric.numerator, metric.denominator)
+        if (
+            metric.average is None and positive == 0
+        ):  # weights of the whole matrix: last is positive
+            weights = tuple(weight[::-1] for weight in weights)
+        return Rates("linear", phi, (tp, fn), (fp, tn), link, weights)
+    return None
+
+
+def _sum_family(joint, metric):
+    """Balanced accuracy, macro precision and accuracy at given class frequencies."""
+    shapes = joint.rows.reshape(-1, *joint.rows.shape[-2:])
+    diagonal = np.diagonal(shapes, axis1=-2, axis2=-1)
+    n_classes = shapes.shape[-1]
+    off = 1.0 - np.eye(n_classes)
+    equal = np.full(diagonal.shape, 1.0 / n_classes)
+    if metric.name in ("balanced_accuracy", "recall_macro"):
+        rest, weights = (shapes * off).sum(axis=-1), equal
+    elif metric.name == "precision_macro" and joint.matched:
+        rest, weights = (shapes * off).sum(axis=-2), equal
+    elif proportion_cells(metric) == ("trace", "off", 1.0) and joint.fixed:
+        rest = (shapes * off).sum(axis=-1)
+        weights = joint.frequencies.reshape(-1, n_classes)
+    else:
+        return None
+    if np.any(diagonal <= 0) or np.any(rest <= 0) or len(shapes) > 1000:
+        return None
+    return BetaSum(diagonal, rest, weights, Link(0.0, 1.0))
+
+
+def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_draws, random_state):
+    """Distribution of a metric on a new test set of `n` rows."""
+    if n is None:
+        totals = np.unique(matrix.sum(axis=(-2, -1)))
+        if totals.size > 1 or totals[0] != np.rint(totals[0]):
+            raise ValueError("n must be given: the matrices have no common whole number of rows.")
+        n = int(totals[0])
+    n = check_integer("n", n, low=1)
+    if metric.average == "binary":
+        positive = metric.positive_index(matrix.shape[-1], positive)
+        if matrix.shape[-1] > 2 and prevalence is None and model == "dirichlet":
+            pseudo = (
+                0.0 if isinstance(prior, str) and prior == "auto" else cell_prior(prior, matrix)
+            )
+            prior = prior if isinstance(pseudo, float) else _two_by_two(collapse(pseudo, positive))
+            matrix, positive = _two_by_two(collapse(matrix, positive)), 1
+    positive = (matrix.shape[-1] - 1) if positive is None else positive
+    text = None
+    if isinstance(prior, str) and prior == "auto":
+        prior = "neutral" if matrix.shape[-1] == 2 else "shared"
+        text = f"auto: {prior}"
+    joint = build_model(matrix, prior, model, prevalence, positive)
+    info = {
+        "metric": metric.name,
+        "range": metric.range,
+        "observed": np.nan,
+        "prior": text or joint.prior,
+        "model": f"{model}, predictive for n={n}",
+    }
+    found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
+    if found is not None and found[2] == 1:
+        hits, misses, _ = found
+        if np.allclose(hits + misses, joint.rows.sum(axis=(-2, -1)), rtol=1e-12):
+            return BetaBinomialPosterior(hits, misses, n, **info)
+    draws, seed = draw_metrics(joint, [metric], positive, n_draws, random_state, n=n)
+    return DrawsPosterior(draws[0], seed=seed, **info)
+
+
+def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
+    """Draws of several metrics from the same draws of the cells, and the seed.
+
+    Returns an array of shape (metrics, ..., n_draws). With `n` every draw of the cells is replaced
+    by a multinomial sample of `n` rows. The work is cut into fixed chunks with seeds of their own.
+    """
+    size = int(np.prod(joint.shape))
+    cells = joint.rows.shape[-1] ** 2
+    n_draws = default_draws(cells, size) if n_draws is None else check_draws(n_draws, size)
+    seed = resolve_seed(random_state)
+    chunk = max(1, _CHUNK // (cells * max(size, 1)))
+    starts = range(0, n_draws, chunk)
+    result = np.empty((len(metrics), *joint.shape, n_draws))
+    for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
+        rng = np.random.default_rng(child)
+        stop = min(start + chunk, n_draws)
+        sample = joint.sample(rng, stop - start)
+        if n is not None:
+            share = sample.reshape(*sample.shape[:-2], cells)
+            share = share / share.sum(axis=-1, keepdims=True)
+            sample = rng.multinomial(n, share).reshape(sample.shape).astype(float)
+        for k, metric in enumerate(metrics):
+            value = metric.evaluate(sample, positive=positive)
+            result[k, ..., start:stop] = np.moveaxis(value, 0, -1)
+    return result, seed
+
+
+def default_draws(cells, size):
+    """20,000, fewer for matrices or stacks so large that it would take minutes."""
+    return int(np.clip(min(4e8 / cells, 1e8 / max(size, 1)), 1000, 20_000))
+
+
+def check_draws(n_draws, size):
+    """Return `n_draws` unless storing them would not fit into memory."""
+    n_draws = check_integer("n_draws", n_draws, low=1)
+    if n_draws * size > 2.5e8:
+        raise ValueError(
+            f"n_draws={n_draws} for {size} matrices would need {n_draws * size * 8e-9:.0f} GB. "
+            "Use fewer draws, or work through the stack in parts."
+        )
+    return n_draws

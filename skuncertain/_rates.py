@@ -1,0 +1,295 @@
+"""Metrics of prevalence, recall and false positive rate: one integral, or two.
+
+They are needed for MCC and Cohen's kappa, and for every metric that depends on the prevalence when
+that is not the one of the test set. Given prevalence and false positive rate, each of them rises or
+falls with recall.
+"""
+
+import itertools
+
+import numpy as np
+
+from skuncertain._pairs import influence, moments_by_rule
+from skuncertain._quadrature import BetaRule, conditional_cdf
+
+
+class _Linear:
+    """Linear-fractional metrics: M <= t says that a linear function of the cells is <= 0."""
+
+    def __init__(self, numerator, denominator):
+        # Arrays (4, rows): weights of tp, fn, fp, tn. Rows may have their classes swapped.
+        self.numerator, self.denominator = numerator, denominator
+
+    def swap(self, swap):
+        order = [3, 2, 1, 0]
+        self.numerator = np.where(swap, self.numerator[order], self.numerator)
+        self.denominator = np.where(swap, self.denominator[order], self.denominator)
+
+    def _excess(self, t, rows):
+        return tuple(self.numerator[k][rows] - t * self.denominator[k][rows] for k in range(4))
+
+    def coefficients(self, t, phi, rows):
+        tp, fn, fp, tn = self._excess(t, rows)
+        return phi * fn + (1 - phi) * tn, phi * (tp - fn), (1 - phi) * (fp - tn)
+
+    def kinks(self, t, rows):
+        """Prevalences at which the cuts below pass 0 or 1."""
+        tp, fn, fp, tn = self._excess(t, rows)
+        kinks = []
+        for of_positives in (tp, fn):
+            for of_negatives in (fp, tn):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    kink = of_negatives / (of_negatives - of_positives)
+                kinks.append(np.nan_to_num(kink, nan=0.0, posinf=0.0, neginf=0.0))
+        return kinks
+
+    def value(self, phi, x, x_, y, y_, rows):
+        cells = (phi * x, phi * x_, (1 - phi) * y, (1 - phi) * y_)
+        top = sum(self.numerator[k][rows] * cells[k] for k in range(4))
+        return top / sum(self.denominator[k][rows] * cells[k] for k in range(4))
+
+    def cuts(self, t, phi, rows):
+        """Where the solution for x is 0 and 1."""
+        constant, by_x, by_y = self.coefficients(t, phi, rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            first, second = -constant / by_y, -(constant + by_x) / by_y
+        first = np.where(by_y == 0, 0.0, first)
+        second = np.where(by_y == 0, 1.0, second)
+        return np.minimum(first, second), np.maximum(first, second)
+
+    def solve(self, t, phi, y, y_, rows):
+        constant, by_x, by_y = self.coefficients(t, phi, rows)
+        below = constant + by_y * y
+        return -below / by_x, (below + by_x) / by_x, (by_x > 0 if np.isrealobj(by_x) else True)
+
+
+class _Kappa(_Linear):
+    """Cohen's kappa is a quotient of functions that are linear in recall and in fpr."""
+
+    def __init__(self):
+        pass
+
+    def swap(self, swap):
+        pass
+
+    def kinks(self, t, rows):
+        # kappa < t is impossible for t < 0 unless the prevalence is near one half
+        v = np.where(t < 0, -t / (2 * (1 - t)), 0.0)
+        edge = 0.5 * (1 - np.sqrt(np.maximum(1 - 4 * v, 0.0)))
+        return [edge, 1 - edge]
+
+    def coefficients(self, t, phi, rows):
+        both = 2 * phi * (1 - phi)
+        skew = t * (1 - 2 * phi)
+        return -t * phi, both - skew * phi, -both - skew * (1 - phi)
+
+    def value(self, phi, x, x_, y, y_, rows):
+        q = phi * x + (1 - phi) * y
+        return 2 * phi * (1 - phi) * (x - y) / (phi + (1 - 2 * phi) * q)
+
+
+class _Matthews:
+    """MCC = (x - y) sqrt(phi (1 - phi) / (q (1 - q))), q = phi x + (1 - phi) y, rising in x."""
+
+    def value(self, phi, x, x_, y, y_, rows):
+        q, q_ = phi * x + (1 - phi) * y, phi * x_ + (1 - phi) * y_
+        return (x - y) * np.sqrt(phi * (1 - phi)) / (np.sqrt(q) * np.sqrt(q_))
+
+    def kinks(self, t, rows):
+        return []
+
+    def cuts(self, t, phi, rows):
+        square = t * t
+        high = phi * (1 - square) / (phi + square * (1 - phi))
+        low = square / (phi + square * (1 - phi))
+        return np.where(t < 0, low, 0.0), np.where(t > 0, high, 1.0)
+
+    def solve(self, t, phi, y, y_, rows):
+        k = (1 - phi) / phi
+        square = t * t
+        q = (2 * k * y + square + t * np.sqrt(square + 4 * k * y * y_)) / (2 * (k + square))
+        x = y + (q - y) / phi
+        return x, 1 - x, True
+
+
+class _RatesGScore:
+    """sqrt(precision * recall) when the prevalence is not that of the test set."""
+
+    def value(self, phi, x, x_, y, y_, rows):
+        with np.errstate(invalid="ignore"):
+            return x * np.sqrt(phi / (phi * x + (1 - phi) * y))
+
+    def kinks(self, t, rows):
+        return [t * t]  # where the cut below passes 1
+
+    def cuts(self, t, phi, rows):
+        return np.zeros_like(t), phi * (1 - t * t) / (t * t * (1 - phi))
+
+    def solve(self, t, phi, y, y_, rows):
+        square = t * t
+        x = 0.5 * (square + np.sqrt(square * square + 4 * square * (1 - phi) / phi * y))
+        return x, 1 - x, True
+
+
+class Rates:
+    """A metric of prevalence, recall and false positive rate, rising or falling in recall.
+
+    Parameters
+    ----------
+    kind : {"linear", "kappa", "matthews", "g_score"}
+        Which function.
+    phi : tuple of two ndarrays of shape (rows,), or ndarray of shape (rows,)
+        Shapes of the prevalence, or a fixed prevalence.
+    recall, fpr : tuple of two ndarrays of shape (rows,)
+        Shapes.
+    link : Link
+        Maps the range of the metric to the real line.
+    weights : tuple of two sequences of 4 floats, default=None
+        Numerator and denominator of a linear-fractional metric.
+    """
+
+    def __init__(self, kind, phi, recall, fpr, link, weights=None):
+        self.fixed = not isinstance(phi, tuple)
+        size = recall[0].size
+        self.size, self.link = size, link
+        if kind == "linear":
+            top, bottom = (np.repeat(np.asarray(w, float)[:, None], size, 1) for w in weights)
+            self.form = _Linear(top, bottom)
+        else:
+            self.form = {"kappa": _Kappa, "matthews": _Matthews, "g_score": _RatesGScore}[kind]()
+        self.phi, self.recall, self.fpr = phi, recall, fpr
+        self._locate()
+        if kind != "g_score":
+            self._swap(self.moves[1] > self.moves[0])
+            self._locate()
+        # The prevalence moves the metric `ratio` times as far as the inner variable does: the inner
+        # probability is a step of width 1 / ratio, and the nodes must be closer than that.
+        # Small shapes have singular densities and want more nodes, too.
+        ratio = 0.0 if self.fixed else np.max(self.moves[2] / np.maximum(self.moves[0], 1e-300))
+        smallest = min(np.min(shape) for shape in (*self.recall, *self.fpr))
+        self.n_phi = int(min(40 + 24 / (0.5 + smallest) + 16 * ratio, 640.0))
+        self.resolved = bool(ratio <= 36)
+
+    @classmethod
+    def of_dirichlet(cls, kind, cells, link):
+        """MCC or kappa of a Dirichlet with shapes `cells` = (tp, fn, fp, tn).
+
+        Both do not change when truth and prediction are exchanged. The Dirichlet factorises by rows
+        and by columns: take the way in which the outermost variable matters less.
+        """
+        tp, fn, fp, tn = cells
+        ratios = []
+        for second, third in ((fn, fp), (fp, fn)):
+            family = cls(kind, (tp + second, third + tn), (tp, second), (third, tn), link)
+            ratios.append(family.moves[2] / np.maximum(family.moves[0], 1e-300))
+        by_column = ratios[1] < ratios[0]
+        fn, fp = np.where(by_column, fp, fn), np.where(by_column, fn, fp)
+        return cls(kind, (tp + fn, fp + tn), (tp, fn), (fp, tn), link)
+
+    def _locate(self):
+        rows = np.arange(self.size)
+        variables = [self.recall, self.fpr] + ([] if self.fixed else [self.phi])
+
+        def on_line(x, x_, y, y_, phi=None, _=None):
+            phi = self.phi if self.fixed else phi
+            return self.link.to_line(self.form.value(phi, x, x_, y, y_, rows))
+
+        with np.errstate(all="ignore"):
+            start, moves = influence(on_line, variables)
+        self.start = np.where(np.isfinite(start), start, 0.0)
+        self.moves = [np.nan_to_num(move, nan=1.0, posinf=100.0) for move in moves]
+        self.scale = np.maximum(np.sqrt(sum(move**2 for move in self.moves)), 1e-12)
+
+    def _swap(self, swap):
+        """Exchange the classes where the fpr moves the metric more than recall.
+
+        The inner variable must be the more influential one (see `Pair`). With the classes
+        exchanged, specificity plays the part of recall.
+        """
+        a, b = self.recall
+        c, d = self.fpr
+        self.recall = np.where(swap, d, a), np.where(swap, c, b)
+        self.fpr = np.where(swap, b, c), np.where(swap, a, d)
+        if self.fixed:
+            self.phi = np.where(swap, 1 - self.phi, self.phi)
+        else:
+            p, q = self.phi
+            self.phi = np.where(swap, q, p), np.where(swap, p, q)
+        if isinstance(self.form, _Linear):
+            self.form.swap(swap)
+
+    def _prevalences(self, t, rows):
+        """Nodes and weights for the prevalence, each of shape (rows, n)."""
+        if self.fixed:
+            return self.phi[rows, None], np.ones((rows.size, 1))
+        rule = BetaRule(self.phi[0][rows], self.phi[1][rows])
+        kinks = self.form.kinks(t, rows)
+        if not np.any((np.asarray(kinks) > 0) & (np.asarray(kinks) < 1)):
+            phi, _, weight = rule.nodes(self.n_phi)
+            return phi, weight
+        edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
+        everything = np.arange(rows.size)
+        panels = [
+            rule.cut_nodes(low, high, everything, n=2 * self.n_phi)
+            for low, high in itertools.pairwise(edges)
+        ]
+        return tuple(np.concatenate([panel[k] for panel in panels], axis=1) for k in (0, 2))
+
+    def _evaluate(self, t, rows, density):
+        phi, weight = self._prevalences(t, rows)
+        lines = np.flatnonzero(weight.ravel() > 1e-17)
+        line, n = lines // phi.shape[1], lines.size
+        phi = np.clip(phi.ravel()[lines], 1e-290, 1 - 1e-16)
+        line_rows, line_t = rows[line], t[line]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            low, high = self.form.cuts(line_t, phi, line_rows)
+        low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+
+        def solve(t, y, y_, part):
+            return self.form.solve(t, phi[part, None], y, y_, line_rows[part][:, None])
+
+        value = np.zeros(weight.shape)
+        value.ravel()[lines] = (
+            conditional_cdf(
+                line_t,
+                tuple(shape[line_rows] for shape in self.fpr),
+                tuple(shape[line_rows] for shape in self.recall),
+                solve,
+                low,
+                high,
+                density,
+                nodes=(80, 112),
+            )
+            if n
+            else 0.0
+        )
+        return (weight * value).sum(axis=-1)
+
+    def cdf(self, t, rows):
+        """P(M <= t) for values `t` strictly inside the range."""
+        return np.clip(self._evaluate(t, rows, density=False), 0.0, 1.0)
+
+    def density(self, t, rows):
+        """Density at values `t` strictly inside the range."""
+        return self._evaluate(t, rows, density=True)
+
+    def moments(self):
+        """Mean and variance of every row."""
+        if self.fixed:
+            return moments_by_rule(
+                lambda x, x_, y, y_, row: self.form.value(self.phi[row], x, x_, y, y_, row),
+                [self.recall, self.fpr],
+                [128, 128],
+            )
+        return moments_by_rule(
+            lambda x, x_, y, y_, phi, _, row: self.form.value(phi, x, x_, y, y_, row),
+            [self.recall, self.fpr, self.phi],
+            [96, 96, 64],
+        )
+
+    def sample(self, rng, size):
+        """Independent draws of shape (size, rows)."""
+        shape = (size, self.size)
+        phi = np.broadcast_to(self.phi, shape) if self.fixed else rng.beta(*self.phi, size=shape)
+        x, y = rng.beta(*self.recall, size=shape), rng.beta(*self.fpr, size=shape)
+        return self.form.value(phi, x, 1 - x, y, 1 - y, np.arange(self.size))

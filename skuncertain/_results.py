@@ -1,0 +1,140 @@
+"""Small result types."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skuncertain._metrics import get_metric
+from skuncertain._validation import import_optional
+
+
+@dataclass(frozen=True)
+class InformativeResult:
+    """How sure it is that a classifier is better than guessing.
+
+    Parameters
+    ----------
+    p_informative : float or ndarray
+        P(informedness > rope).
+    p_uninformative : float or ndarray
+        P(-rope < informedness <= rope); 0 without a ROPE.
+    p_deceptive : float or ndarray
+        P(informedness <= -rope): worse than guessing.
+
+    See Also
+    --------
+    ConfusionCounts.informative : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> counts = ConfusionCounts.from_binary(tp=28, fn=9, fp=4, tn=3)
+    >>> round(counts.informative().p_deceptive, 2)
+    0.16
+    """
+
+    p_informative: float | np.ndarray
+    p_uninformative: float | np.ndarray
+    p_deceptive: float | np.ndarray
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            The three probabilities.
+        """
+        return {
+            name: np.asarray(getattr(self, name)).tolist() for name in self.__dataclass_fields__
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointPosterior:
+    """Joint draws of several metrics.
+
+    Parameters
+    ----------
+    metrics : tuple of str
+        Names, in the order of the first axis of `draws`.
+    draws : ndarray of shape (metrics, ..., n_draws)
+        The draws, read-only.
+    seed : int
+        Seed that produced them.
+    prior : str
+        Prior that was used.
+
+    See Also
+    --------
+    ConfusionCounts.joint_posterior : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> counts = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
+    >>> joint = counts.joint_posterior(["precision", "recall"], random_state=0)
+    >>> joint
+    JointPosterior(metrics=('precision', 'recall'), n_draws=20000, prior='neutral', seed=0)
+    >>> round(joint.correlation()[0, 1], 1)
+    0.3
+    """
+
+    metrics: tuple
+    draws: np.ndarray
+    seed: int
+    prior: str
+
+    def __repr__(self):
+        return (
+            f"JointPosterior(metrics={self.metrics}, n_draws={self.draws.shape[-1]}, "
+            f"prior={self.prior!r}, seed={self.seed})"
+        )
+
+    def __getitem__(self, name):
+        return self.draws[self.metrics.index(get_metric(name).name)]
+
+    def correlation(self) -> np.ndarray:
+        """Correlation matrix of the metrics.
+
+        Returns
+        -------
+        ndarray of shape (..., metrics, metrics)
+            Pearson correlations over the draws that are defined for all metrics.
+        """
+        draws = np.moveaxis(self.draws, 0, -2)
+        flat = draws.reshape(-1, *draws.shape[-2:])
+        stack = [np.corrcoef(part[:, ~np.isnan(part).any(axis=0)]) for part in flat]
+        k = len(self.metrics)
+        return np.reshape(stack, (*draws.shape[:-2], k, k))
+
+    def prob(self, event: Callable) -> Any:
+        """Probability of an event.
+
+        Parameters
+        ----------
+        event : callable
+            Maps the draws, one array per metric in order, to an array of booleans.
+
+        Returns
+        -------
+        float or ndarray
+            Share of draws in which the event holds.
+        """
+        value = np.asarray(event(*self.draws)).mean(axis=-1)
+        return value.item() if value.ndim == 0 else value
+
+    def to_frame(self) -> Any:
+        """Draws as a pandas DataFrame, a column per metric.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The draws of a single matrix.
+        """
+        pandas = import_optional("pandas", "pandas", "JointPosterior.to_frame")
+        if self.draws.ndim > 2:
+            raise ValueError("to_frame needs a single matrix: index the stack of counts first.")
+        return pandas.DataFrame(dict(zip(self.metrics, self.draws, strict=True)))

@@ -1,0 +1,93 @@
+"""Argument checks. A message names the parameter, the rule, the value and the remedy."""
+
+import difflib
+import importlib
+import numbers
+import secrets
+
+import numpy as np
+
+
+def nearest_name(name, valid):
+    """Return ``" Did you mean 'x'?"`` for the valid name nearest to `name`, or an empty string."""
+    found = difflib.get_close_matches(str(name).lower(), list(valid), n=1, cutoff=0.5)
+    return f" Did you mean {found[0]!r}?" if found else ""
+
+
+def check_choice(parameter, value, valid):
+    """Return `value` if it is one of `valid`, otherwise say which are."""
+    if not isinstance(value, str) or value not in valid:
+        options = ", ".join(repr(v) for v in valid)
+        hint = nearest_name(value, valid)
+        raise ValueError(f"{parameter} must be one of {options}; got {value!r}.{hint}")
+    return value
+
+
+def check_level(level):
+    """Return `level` as a float in (0, 1)."""
+    rule = "level must be a number in (0, 1)"
+    if isinstance(level, bool) or not isinstance(level, numbers.Real):
+        raise TypeError(f"{rule}, got {level!r}.")
+    if not 0 < level < 1:
+        hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
+        raise ValueError(f"{rule}, got {level!r}.{hint}")
+    return float(level)
+
+
+def check_kind(kind):
+    """Return `kind` if it names an interval: equal-tailed or highest-density."""
+    return check_choice("kind", kind, ("eti", "hdi"))
+
+
+def check_integer(parameter, value, *, low):
+    """Return `value` as an int that is at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{parameter} must be an integer >= {low}, got {value!r}.")
+    if value < low:
+        raise ValueError(f"{parameter} must be an integer >= {low}, got {value!r}.")
+    return int(value)
+
+
+def check_number(parameter, value, *, low, high, closed=True):
+    """Return `value` as a float between `low` and `high`."""
+    rule = f"{parameter} must be a number in {'[' if closed else '('}{low:g}, {high:g}"
+    rule += "]" if closed and np.isfinite(high) else ")"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{rule}, got {value!r}.")
+    inside = low <= value <= high if closed else low < value < high
+    if not inside or not np.isfinite(value):
+        raise ValueError(f"{rule}, got {value!r}.")
+    return float(value)
+
+
+def resolve_seed(random_state):
+    """Turn any `random_state` into one integer that can be recorded and reused.
+
+    ``None`` gives a fresh seed, an integer is its own seed, and a ``RandomState`` or ``Generator``
+    is asked for one (so it advances, as everywhere in scikit-learn).
+    """
+    if random_state is None or random_state is np.random:
+        return secrets.randbits(63)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state must be non-negative, got {random_state!r}.")
+        return int(random_state)
+    raise TypeError(
+        "random_state must be None, an integer, a numpy Generator or a numpy RandomState, "
+        f"got {random_state!r}."
+    )
+
+
+def import_optional(module, extra, caller):
+    """Import an optional package, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{caller} needs {module.split('.')[0]}. Install it with: "
+            f'pip install "skuncertain[{extra}]"'
+        ) from error

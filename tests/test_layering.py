@@ -1,0 +1,157 @@
+"""Modules import only from lower layers, and other packages only as agreed."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "skuncertain"
+ROOT = Path(__file__).resolve().parents[1] / PACKAGE
+
+# A module may import modules of lower layers only ...
+LAYERS = {
+    "exceptions": 0,
+    "_validation": 0,
+    "_intervals": 1,
+    "_labels": 1,
+    "_metric_formulas": 1,
+    "_metrics": 2,
+    "_priors": 2,
+    "_special": 2,
+    "_quadrature": 3,
+    "_distributions": 4,
+    "_draws_posterior": 5,
+    "_pairs": 5,
+    "_quadrature_posterior": 5,
+    "_results": 5,
+    "_sums": 5,
+    "_rates": 6,
+    "_posterior": 7,
+    "_resampling": 8,
+    "_counts": 8,
+    "_datasets": 9,
+    "_frequentist": 9,
+    "_functions": 9,
+    "__init__": 99,
+}
+# ... and of its own layer where the pair (importing, imported) is listed here.
+SIDEWAYS: set[tuple[str, str]] = set()
+# Never imported by importing a module; functions that need them import them.
+OPTIONAL = {"dask", "distributed", "flask", "matplotlib", "pandas"}
+
+PATHS = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in ROOT.rglob("*.py")
+}
+
+
+def _imports(tree, module):
+    """Return (line, dotted name, runs when the module is imported) for every import.
+
+    ``from a import b`` gives ``a.b``, whether ``b`` is a module or not.
+    """
+    found = []
+
+    def visit(node, at_import):
+        if isinstance(node, ast.Import):
+            found.extend((node.lineno, alias.name, at_import) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                package = [PACKAGE, *module.split(".")][: -node.level]
+                base = ".".join([*package, *([base] if base else [])])
+            found.extend((node.lineno, f"{base}.{alias.name}", at_import) for alias in node.names)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            at_import = False
+        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for child in node.body:
+                visit(child, False)
+            for child in node.orelse:
+                visit(child, at_import)
+            return
+        for child in ast.iter_child_nodes(node):
+            visit(child, at_import)
+
+    visit(tree, True)
+    return found
+
+
+def _target(name):
+    """Return the module of the package that importing the dotted name reaches."""
+    parts = name.split(".")[1:]
+    for length in range(len(parts), 0, -1):
+        if ".".join(parts[:length]) in PATHS.keys() | LAYERS.keys():
+            return ".".join(parts[:length])
+    return "__init__"
+
+
+def _is_private(part):
+    return part.startswith("_") and not part.endswith("__")
+
+
+def _violations(source, module):
+    found = []
+    for line, name, at_import in _imports(ast.parse(source), module):
+        top, *rest = name.split(".")
+        if top == PACKAGE:
+            target = _target(name)
+            if target not in LAYERS:
+                found.append(f"{line}: {target} has no layer")
+            elif LAYERS[target] > LAYERS[module]:
+                found.append(f"{line}: {target} is in a higher layer")
+            elif LAYERS[target] == LAYERS[module] and (module, target) not in SIDEWAYS:
+                found.append(f"{line}: {target} is in the same layer")
+        elif top == "sklearn" and any(map(_is_private, rest)):
+            found.append(f"{line}: {name} is private")
+        elif top in OPTIONAL and at_import:
+            found.append(f"{line}: {top} is optional")
+    return found
+
+
+@pytest.mark.parametrize("module", sorted(PATHS))
+def test_imports_follow_the_layers(module):
+    assert module in LAYERS, f"{module} has no layer: add it to LAYERS"
+    assert _violations(PATHS[module].read_text(encoding="utf-8"), module) == []
+
+
+def test_sideways_imports_are_within_a_layer_and_one_way():
+    for importing, imported in SIDEWAYS:
+        assert LAYERS[importing] == LAYERS[imported]
+        assert (imported, importing) not in SIDEWAYS
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import skuncertain", "__init__ is in a higher layer"),
+        ("from skuncertain import anything", "__init__ is in a higher layer"),
+        ("from skuncertain import _counts", "_counts is in a higher layer"),
+        ("import skuncertain._counts as c", "_counts is in a higher layer"),
+        ("def f():\n    from skuncertain._counts import g", "_counts is in a higher layer"),
+        ("from ._counts import g", "_counts is in a higher layer"),
+        ("from . import _counts", "_counts is in a higher layer"),
+        ("from skuncertain._special import g", "_special is in the same layer"),
+        ("from sklearn.utils._param_validation import g", "is private"),
+        ("from sklearn.utils import _safe_indexing", "is private"),
+        ("import sklearn._config", "is private"),
+        ("import pandas as pd", "pandas is optional"),
+        ("try:\n    import matplotlib.pyplot\nexcept ImportError:\n    pass", "is optional"),
+    ],
+)
+def test_violations_are_found(source, reason):
+    (violation,) = _violations(source, "_priors")
+    assert violation.endswith(reason)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from skuncertain._metrics import g",
+        "from skuncertain import exceptions",
+        "from sklearn.utils import check_random_state",
+        "from sklearn import __version__",
+        "def f():\n    import pandas",
+        "if TYPE_CHECKING:\n    import pandas",
+    ],
+)
+def test_accepted_imports(source):
+    assert _violations(source, "_priors") == []

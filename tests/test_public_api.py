@@ -1,0 +1,146 @@
+"""The public names, where they are documented, and what importing them does."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skuncertain
+
+API_PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.rst"
+SUBMODULES = {info.name for info in pkgutil.iter_modules(skuncertain.__path__)}
+OPTIONAL = {"dask", "distributed", "flask", "matplotlib", "pandas"}
+PUBLIC_SUBMODULES = sorted(name for name in SUBMODULES if not name.startswith("_"))
+
+
+def _documented():
+    """Return the entries of all autosummary directives of the API page."""
+    entries, inside = [], False
+    for line in API_PAGE.read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. autosummary::"):
+            inside = True
+        elif line and not line[0].isspace():
+            inside = False
+        elif inside and re.fullmatch(r"\s+~?[\w.]+", line):
+            entries.append(line.strip().lstrip("~"))
+    return entries
+
+
+def _resolve(name):
+    obj = skuncertain
+    for part in name.split("."):
+        obj = getattr(obj, part)
+    return obj
+
+
+def test_all_is_sorted_and_without_duplicates():
+    assert skuncertain.__all__ == sorted(set(skuncertain.__all__))
+
+
+def test_every_public_name_exists():
+    assert [name for name in skuncertain.__all__ if not hasattr(skuncertain, name)] == []
+
+
+def test_nothing_else_is_public():
+    public = {name for name in dir(skuncertain) if not name.startswith("_")}
+    assert public - set(skuncertain.__all__) - SUBMODULES == set()
+
+
+def test_api_page_lists_the_public_names():
+    documented = _documented()
+    assert len(documented) == len(set(documented))
+    names = {name for name in documented if "." not in name}
+    public = {
+        name
+        for name in skuncertain.__all__
+        if not name.startswith("_") and not inspect.ismodule(getattr(skuncertain, name))
+    }
+    assert names == public
+    for name in documented:
+        _resolve(name)
+
+
+@pytest.mark.parametrize("submodule", PUBLIC_SUBMODULES)
+def test_api_page_lists_the_public_submodules(submodule):
+    module = importlib.import_module(f"skuncertain.{submodule}")
+    assert module.__all__ == sorted(set(module.__all__))
+    documented = {_resolve(name) for name in _documented()}
+    assert [name for name in module.__all__ if getattr(module, name) not in documented] == []
+
+
+def _run(code):
+    # -P: the installed package, not whatever lies in the working directory.
+    return subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False
+    )
+
+
+def test_import_leaves_optional_packages_alone():
+    # The package is imported twice: the first time also imports its dependencies,
+    # and scikit-learn imports pandas where it finds it.
+    code = f"""
+import sys
+import skuncertain
+optional = {sorted(OPTIONAL)}
+for name in list(sys.modules):
+    if name.partition(".")[0] in [*optional, "skuncertain"]:
+        del sys.modules[name]
+import skuncertain
+sys.exit(", ".join(name for name in optional if name in sys.modules) or None)
+"""
+    result = _run(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_import_works_without_optional_packages():
+    # None in sys.modules makes every attempt to import the name fail.
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({sorted(OPTIONAL)}))
+import skuncertain
+"""
+    result = _run(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_import_has_no_side_effects():
+    # The side effects of the dependencies do not count, so everything that the
+    # package imports is imported before the state is recorded.
+    listed = _run("import skuncertain, sys; print(*sys.modules)")
+    assert listed.returncode == 0, listed.stderr
+    modules = [name for name in listed.stdout.split() if name.partition(".")[0] != "skuncertain"]
+    code = f"""
+import contextlib, importlib, logging, os, random, sys, warnings
+import numpy as np
+import sklearn
+
+def state():
+    return {{
+        "environment": dict(os.environ),
+        "logging": (logging.root.level, list(logging.root.handlers)),
+        "numpy error handling": np.geterr(),
+        "numpy print options": repr(np.get_printoptions()),
+        "numpy random state": repr(np.random.get_state()[1:]),
+        "random state": random.getstate(),
+        "scikit-learn configuration": sklearn.get_config(),
+        "sys.path": list(sys.path),
+        "warning filters": list(warnings.filters),
+    }}
+
+for name in {modules}:
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)
+assert "skuncertain" not in sys.modules
+before = state()
+import skuncertain
+after = state()
+sys.exit(", ".join(key for key in before if before[key] != after[key]) or None)
+"""
+    result = _run(code)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
