@@ -229,9 +229,11 @@ class Posterior:
             low, high = self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
         else:
             low, high = self._hdi(level)
-        observed = np.asarray(self.observed)
-        low = np.where(observed == self.range[0], self.range[0], low)
-        high = np.where(observed == self.range[1], self.range[1], high)
+        at_low, at_high = (
+            np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) for end in self.range
+        )
+        low = np.where(at_low, self.range[0], low)
+        high = np.where(at_high, self.range[1], high)
         return make_interval(low, high)
 
     def updated(self, new_counts: Any) -> "Posterior":

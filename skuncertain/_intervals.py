@@ -59,7 +59,7 @@ def shortest_of_sorted(draws, level):
     return low, high
 
 
-def shortest_of_quantiles(quantile, log_density, level, size, max_iter=60):
+def shortest_of_quantiles(quantile, log_density, level, size, max_iter=40):
     """Shortest interval of `size` one-peaked distributions given as functions.
 
     ``quantile(p, rows)`` and ``log_density(x, rows)`` are evaluated for the distributions `rows`.
@@ -77,7 +77,8 @@ def shortest_of_quantiles(quantile, log_density, level, size, max_iter=60):
         return np.where(np.isnan(value), 0.0, np.clip(value, -50.0, 50.0)), low, high
 
     rows = np.arange(size)
-    lo, hi = np.full(size, rest * 1e-9), np.full(size, rest * (1 - 1e-9))
+    # Not at the very ends: next to a pole the quantiles there are rounded onto it.
+    lo, hi = np.full(size, rest * 1e-4), np.full(size, rest * (1 - 1e-4))
     at_lo, low, _ = imbalance(lo, rows)
     at_hi, _, high = imbalance(hi, rows)
     best_low, best_high = low.copy(), high.copy()
@@ -107,6 +108,6 @@ def shortest_of_quantiles(quantile, log_density, level, size, max_iter=60):
         at_hi[active[up & same]] *= 0.5
         at_lo[active[~up & same]] *= 0.5
         previous[active] = np.sign(value)
-        done = (np.abs(value) < 1e-9) | (hi[active] - lo[active] < 1e-13)
+        done = (np.abs(value) < 1e-8) | (hi[active] - lo[active] < 1e-10)
         active = active[~done]
     return best_low, best_high

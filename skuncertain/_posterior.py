@@ -61,31 +61,31 @@ class JointModel:
 
     def sample(self, rng, size):
         """Unnormalised draws of all cells, shape (size, ..., C, C)."""
+        cells = _gamma(rng, self.rows, size, (-2, -1) if self.matched else -1)
         if self.matched:
-            return _gamma(rng, self.rows, size)
-        cells = _gamma(rng, self.rows, size)
+            return cells
         with np.errstate(invalid="ignore"):
             cells /= cells.sum(axis=-1, keepdims=True)
         if self.fixed:
             return cells * self.frequencies[..., None]
-        weight = _gamma(rng, self.frequencies, size)
+        weight = _gamma(rng, self.frequencies, size, -1)
         return cells * weight[..., None]
 
 
-def _gamma(rng, shapes, size):
-    """Gamma draws, one per shape; only their ratios are meant."""
+def _gamma(rng, shapes, size, axes):
+    """Gamma draws, one per shape; only their ratios along `axes` are meant."""
     small = (shapes > 0) & (shapes < 0.1)
     if not small.any():
         return rng.standard_gamma(shapes, size=(size, *shapes.shape))
     # Draws with tiny shapes underflow to 0 and make 0/0 of a ratio that exists. In logarithms,
-    # log G(a) = log G(a + 1) - E / a; the factor exp(300) doubles the range of magnitudes.
+    # log G(a) = log G(a + 1) - E / a. The largest cell becomes exp(300), which leaves a thousand
+    # powers of e below it and room for products of two cells.
     draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
     drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
     with np.errstate(divide="ignore"):
-        log_draws = np.log(draws) + 300.0
+        log_draws = np.log(draws)
     log_draws[:, small] -= drop
-    draws = np.exp(np.maximum(log_draws, -743.0, where=shapes > 0, out=log_draws))
-    return draws
+    return np.exp(log_draws - log_draws.max(axis=axes, keepdims=True) + 300.0)
 
 
 def build_model(matrix, prior, model, prevalence, positive):
@@ -163,7 +163,7 @@ def posterior_of(
         positive = metric.positive_index(n_classes, positive)
     positive = (n_classes - 1) if positive is None else positive
     own = n_classes > 2 and metric.average == "binary"
-    automatic = prior == "auto" if isinstance(prior, str) else False
+    automatic = isinstance(prior, str) and prior == "auto"
     if automatic and own and model == "dirichlet" and prevalence is None:
         if metric.base in OWN_PROPORTION:
             hits, misses, odds = proportion_counts(matrix, metric, positive)
@@ -176,7 +176,7 @@ def posterior_of(
         info["prior"] = f"auto: {prior}" + (", 1/3 per cell" if n_classes == 2 else "")
     joint = build_model(matrix, prior, model, prevalence, positive)
     info.setdefault("prior", joint.prior)
-    if prior == "shared" and metric.average in (None, "macro", "weighted"):
+    if isinstance(prior, str) and prior == "shared":
         _warn_small(matrix, metric)
     _warn_undefined(info["observed"], metric, matrix, proper=bool(np.all(joint.rows > 0)))
     exact = _exact(joint, matrix, metric, positive, info)

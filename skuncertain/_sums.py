@@ -1,12 +1,16 @@
 """Weighted sums of independent Beta variables: balanced accuracy and accuracy of many classes.
 
-The characteristic function of the sum is a product of those of its terms, and the cdf a cosine
-series on an interval that holds all the mass (Fang and Oosterlee's COS method).
+With many errors the characteristic function of the sum dies out, and the cdf is a short cosine
+series on an interval that holds all the mass (Fang and Oosterlee's COS method). With hardly any
+error the density has a pole at the end of its range and no such series converges: then the terms
+are added one at a time, by the quadrature rule, on a grid of the logarithm of the sum.
 """
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
-from skuncertain._quadrature import BetaRule
+from skuncertain._quadrature import N_CUT, N_NODES, BetaRule
+from skuncertain._special import beta_cdf
 
 _MAX_TERMS = 1024
 
@@ -19,7 +23,7 @@ class BetaSum:
     a, b : ndarray of shape (rows, C)
         Positive shapes.
     weights : ndarray of shape (rows, C)
-        Positive weights.
+        Weights >= 0 with sum 1.
     link : Link
         Maps the range of the metric to the real line.
     """
@@ -28,68 +32,26 @@ class BetaSum:
         self.a, self.b, self.weights, self.link = a, b, weights, link
         self.size = a.shape[0]
         mean, variance = self.moments()
-        sd = np.sqrt(variance)
         centre = np.clip(mean, 1e-12, 1 - 1e-12)
         self.start = link.to_line(centre)
-        self.scale = np.maximum(sd / (centre * (1 - centre)), 1e-12)
-        self.low = np.maximum(mean - 20 * sd, 0.0)
-        self.high = np.minimum(mean + 20 * sd, weights.sum(axis=1))
-        series = [self._coefficients(row, mean[row]) for row in range(self.size)]
-        # Where the characteristic function has not died out the series is not to be trusted.
-        self.resolved = all(last < 1e-10 for _, last in series)
-        terms = max(len(part) for part, _ in series)
-        self.series = np.zeros((self.size, terms))
-        for row, (part, _) in enumerate(series):
-            self.series[row, : len(part)] = part
+        self.scale = np.maximum(np.sqrt(variance) / (centre * (1 - centre)), 1e-12)
+        self.sums = [_one_sum(*row) for row in zip(a, b, weights, strict=True)]
+        self.resolved = all(part is not None for part in self.sums)
 
-    def _coefficients(self, row, mean):
-        """Cosine coefficients of the density, and what the last ones amount to."""
-        span = self.high[row] - self.low[row]
-        shift = mean - self.low[row]
-        a, b, w = self.a[row], self.b[row], self.weights[row]
-        centre = w * a / (a + b)
-        rule = BetaRule(a, b)
-        terms = 128
-        while True:
-            frequency = np.pi / span
-            # A node must not skip a wave of the highest frequency.
-            spread = np.max(w * np.sqrt(a * b / (a + b + 1)) / (a + b))
-            n = int(np.clip(1.5 * terms * frequency * 18 * spread, 128, 4096))
-            x, _, weight = rule.nodes(n)
-            step = np.exp(1j * frequency * (w[:, None] * x - centre[:, None]))
-            wave = weight.astype(complex)
-            product = np.empty(terms, dtype=complex)
-            for j in range(terms):
-                product[j] = np.prod(wave.sum(axis=1))
-                wave *= step
-            last = np.abs(product[-16:]).max()
-            if last < 1e-13 or terms >= _MAX_TERMS:
-                break
-            terms *= 2
-        j = np.arange(terms)
-        series = 2 / span * (product * np.exp(1j * frequency * j * shift)).real
-        series[0] *= 0.5
-        return series, last
-
-    def _angles(self, t, rows):
-        low, span = self.low[rows], self.high[rows] - self.low[rows]
-        inside = np.clip(t - low, 0.0, span)
-        order = np.arange(1, self.series.shape[1])
-        return inside, span, order, np.pi * order * (inside / span)[:, None]
+    def _of_rows(self, name, t, rows):
+        result = np.empty(t.shape)
+        for row in np.unique(rows):
+            pick = rows == row
+            result[pick] = getattr(self.sums[row], name)(t[pick])
+        return result
 
     def cdf(self, t, rows):
         """P(sum <= t)."""
-        inside, span, order, angle = self._angles(t, rows)
-        series = self.series[rows]
-        waves = (series[:, 1:] * np.sin(angle) * (span[:, None] / (np.pi * order))).sum(axis=1)
-        return np.clip(series[:, 0] * inside + waves, 0.0, 1.0)
+        return np.clip(self._of_rows("cdf", t, rows), 0.0, 1.0)
 
     def density(self, t, rows):
         """Density at `t`."""
-        inside, span, _, angle = self._angles(t, rows)
-        series = self.series[rows]
-        value = series[:, 0] + (series[:, 1:] * np.cos(angle)).sum(axis=1)
-        return np.where((inside > 0) & (inside < span), np.maximum(value, 0.0), 0.0)
+        return np.maximum(self._of_rows("density", t, rows), 0.0)
 
     def moments(self):
         """Mean and variance of every row."""
@@ -102,3 +64,134 @@ class BetaSum:
         """Independent draws of shape (size, rows)."""
         draws = rng.beta(self.a, self.b, size=(size, *self.a.shape))
         return np.einsum("src,rc->sr", draws, self.weights)
+
+
+def _one_sum(a, b, w):
+    """Distribution of one sum by the method that converges, or None."""
+    used = w > 0
+    a, b, w = a[used], b[used], w[used]
+    # |E exp(iuX)| falls like u**-min(a, b): with too small a total, do not even try.
+    if np.minimum(a, b).sum() > 4:
+        series = _CosineSeries(a, b, w)
+        if series.remainder < 1e-10:
+            return series
+    if np.all(a >= 3):
+        return _Mirrored(_LogGrid(b, a, w))  # few errors: add up the errors
+    if np.all(b >= 3):
+        return _LogGrid(a, b, w)
+    return None  # poles at both ends
+
+
+class _CosineSeries:
+    def __init__(self, a, b, w):
+        total = a + b
+        centre = w * a / total
+        spread = w * np.sqrt(a * b / (total + 1)) / total
+        mean, sd = centre.sum(), np.sqrt((spread**2).sum())
+        self.low, high = max(mean - 30 * sd, 0.0), min(mean + 30 * sd, w.sum())
+        self.span = high - self.low
+        frequency = np.pi / self.span
+        rule = BetaRule(a, b)
+        terms = 128
+        while True:
+            # A node must not skip a wave of the highest frequency.
+            n = int(np.clip(1.5 * terms * frequency * 18 * spread.max(), N_NODES, 4096))
+            x, _, weight = rule.nodes(n)
+            step = np.exp(1j * frequency * (w[:, None] * x - centre[:, None]))
+            wave = weight.astype(complex)
+            product = np.empty(terms, dtype=complex)
+            for j in range(terms):
+                product[j] = np.prod(wave.sum(axis=1))
+                wave *= step
+            self.remainder = np.abs(product[-16:]).max()
+            if self.remainder < 1e-13 or terms >= _MAX_TERMS:
+                break
+            terms *= 2
+        j = np.arange(terms)
+        series = 2 / self.span * (product * np.exp(1j * frequency * j * (mean - self.low))).real
+        self.constant, self.series, self.order = 0.5 * series[0], series[1:], frequency * j[1:]
+
+    def cdf(self, t):
+        x = np.clip(t - self.low, 0.0, self.span)
+        waves = np.sin(np.outer(x, self.order)) @ (self.series / self.order)
+        return self.constant * x + waves
+
+    def density(self, t):
+        x = t - self.low
+        inside = (x > 0) & (x < self.span)
+        return np.where(inside, self.constant + np.cos(np.outer(x, self.order)) @ self.series, 0.0)
+
+
+class _LogGrid:
+    """Sum of few-error terms: log F as a quintic spline of log s, a straight line far down.
+
+    Near zero F is a power of s, whatever the poles of the terms, so that log F is as smooth as it
+    can be in log s. The other end of every term must be flat (b >= 3).
+    """
+
+    def __init__(self, a, b, w):
+        order = np.argsort(a)
+        a, b, w = a[order], b[order], w[order]
+        unit = np.log(np.min(w / (a + b)))
+        self.power, self.top = a[0], w[0]
+        for k in range(len(a)):
+            previous, reach = None if k == 0 else self._cdf, self.top
+            if k:
+                self.top, self.power = self.top + w[k], self.power + a[k]
+            # Down to 1e-13 of the mass at least, or to where the power law holds.
+            low, end = unit - min(23.0, 30.0 / self.power), np.log(self.top)
+            fine = max(low + 0.5, unit - 9.0)
+            grid = np.concatenate(
+                [
+                    np.linspace(low, fine, 48, endpoint=False),
+                    np.linspace(fine, end, int(np.ceil((end - fine) / 0.05))),
+                ]
+            )
+            s = np.exp(grid)
+            s[-1] = self.top
+            if previous is None:
+                value = beta_cdf(np.minimum(s / w[0], 1.0), a[0], b[0])
+            else:
+                value = self._add(s, previous, reach, a[k], b[k], w[k])
+            spline = make_interp_spline(grid, np.log(np.minimum(value, 1.0)), k=5)
+            self.spline, self.slope, self.grid = spline, spline.derivative(), (grid[0], grid[-1])
+
+    @staticmethod
+    def _add(s, cdf, reach, a, b, w):
+        """P(S + w X <= s) from the cdf of S, which lives on (0, reach)."""
+        rule = BetaRule(np.full(s.shape, a), np.full(s.shape, b))
+        low, high = np.clip((s - reach) / w, 0.0, 1.0), np.clip(s / w, 0.0, 1.0)
+
+        def given(x, _, rows):
+            rest = np.maximum(s[rows, None] - w * x, 1e-300)
+            return cdf(rest)
+
+        value = rule.expectation(given, low, high, (N_NODES, N_CUT))
+        return value + beta_cdf(low, a, b)
+
+    def _cdf(self, s):
+        x = np.log(s)
+        value = self.spline(np.clip(x, *self.grid)) + self.power * np.minimum(x - self.grid[0], 0)
+        return np.where(s >= self.top, 1.0, np.exp(np.minimum(value, 0.0)))
+
+    def cdf(self, t):
+        return np.where(t <= 0, 0.0, self._cdf(np.maximum(t, 1e-300)))
+
+    def density(self, t):
+        s = np.maximum(t, 1e-300)
+        x = np.log(s)
+        slope = np.where(x < self.grid[0], self.power, self.slope(np.clip(x, *self.grid)))
+        return np.where((t > 0) & (t < self.top), self._cdf(s) * slope / s, 0.0)
+
+
+class _Mirrored:
+    """Distribution of 1 - S."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def cdf(self, t):
+        return 1.0 - self.inner.cdf(1.0 - t)
+
+    def density(self, t):
+        return self.inner.density(1.0 - t)
