@@ -70,13 +70,13 @@ class ConfusionCounts:
     >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
     >>> counts
     ConfusionCounts(n=34, pos_label=1: 26 real positives, 28 predicted positives)
-     true \\ predicted    0    1
+     true \ predicted    0    1
                     0    6    2
                     1    0   26
     >>> counts.score("recall")
     1.0
     >>> counts.posterior("recall").interval()
-    Interval(low=0.91..., high=1.0)
+    Interval(low=0.925..., high=1.0)
 
     Predictions that do not fit into memory are counted in chunks, and counts add up:
 
@@ -536,7 +536,7 @@ class ConfusionCounts:
         model: str = "dirichlet",
         pos_label: Any = None,
     ) -> "InformativeResult":
-        """Is the classifier better than guessing, or even deceptive?
+        """Probability that the classifier is better than guessing, or even deceptive.
 
         Parameters
         ----------

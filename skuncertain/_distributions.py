@@ -160,7 +160,7 @@ class Posterior:
         return plain(self._quantile(check_probability(q)))
 
     def sample(self, size: int = 1, random_state: Any = None) -> np.ndarray:
-        """Draws from the posterior.
+        """Random draws from the posterior.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class Posterior:
         """
         level, kind = check_level(level), check_kind(kind)
         if kind == "eti":
-            low, high = self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
+            low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
         else:
             low, high = self._hdi(level)
         at_low, at_high = (

@@ -20,7 +20,7 @@ from skuncertain._resampling import (
     percentile_interval,
 )
 from skuncertain._special import beta_quantile, scale_odds
-from skuncertain._validation import check_choice, check_integer, check_level
+from skuncertain._validation import check_choice, check_integer, check_level, resolve_seed
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 _BINOMIAL = ("wilson", "clopper-pearson", "agresti-coull", "jeffreys")
@@ -143,30 +143,30 @@ def confidence_interval(
     def value_of(matrices):
         return metric.evaluate(matrices, positive=positive)
 
-    rng = np.random.default_rng(random_state) if random_state is not None else None
+    seed = resolve_seed(random_state)  # one for all matrices: a stack equals a loop
     ends = []
     for one in matrix.reshape(-1, *matrix.shape[-2:]):
         ends.append(
-            _bootstrap(one, by_group, value_of, method, level, n_resamples, rng, stratified)
+            _bootstrap(one, by_group, value_of, method, level, n_resamples, seed, stratified)
         )
     low, high = np.array(ends).T.reshape(2, *matrix.shape[:-2])
     _warn_degenerate(metric, low, high)
     return make_interval(low, high)
 
 
-def _bootstrap(matrix, by_group, value_of, method, level, n_resamples, rng, stratified):
+def _bootstrap(matrix, by_group, value_of, method, level, n_resamples, seed, stratified):
     if matrix.sum() == 0:
         return np.nan, np.nan
     if by_group is None:
-        values = multinomial_replicates(matrix, value_of, n_resamples, rng, stratified)
+        values = multinomial_replicates(matrix, value_of, n_resamples, seed, stratified)
     else:
-        values = group_replicates(by_group, value_of, n_resamples, rng)
+        values = group_replicates(by_group, value_of, n_resamples, seed)
     undefined = np.isnan(values).mean()
     if undefined > 0:
         warnings.warn(
             f"the metric is 0/0 in {undefined:.1%} of the bootstrap replicates; they are left out.",
             UndefinedMetricWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
     if method == "bootstrap":
         return percentile_interval(values, level)

@@ -9,7 +9,7 @@ from skuncertain._distributions import Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._intervals import Interval
 from skuncertain._metrics import get_metric
-from skuncertain._priors import check_prior
+from skuncertain._priors import check_prior, describe_prior
 from skuncertain._resampling import group_posterior_draws
 from skuncertain._validation import check_kind, check_level
 
@@ -93,22 +93,22 @@ def metric_posterior(
         raise ValueError("groups cannot be combined with model, prevalence or sample_weight.")
     metric = get_metric(metric)
     prior = check_prior(prior, counts.n_classes)
-    text = "auto" if isinstance(prior, str) else None
+    text = describe_prior(prior)
     if isinstance(prior, str) and prior == "auto":
         prior = "neutral" if counts.n_classes == 2 else "shared"
+        text = f"auto: {prior}"
     positive = counts.positive_index(metric, pos_label)
     matrices = group_matrices(y_true, y_pred, groups, counts.labels)
     draws, seed = group_posterior_draws(
         matrices, lambda m: metric.evaluate(m, positive=positive), prior, n_draws, random_state
     )
-    shown = prior if isinstance(prior, str) else "given"
     return DrawsPosterior(
         draws,
         seed=seed,
         metric=metric.name,
         range=metric.range,
         observed=metric.evaluate(counts.counts.astype(float), positive=positive),
-        prior=f"{text}: {shown}, in groups" if text else f"{shown}, in groups",
+        prior=f"{text}, in groups",
         model=f"Bayesian bootstrap over {len(matrices)} groups",
     )
 

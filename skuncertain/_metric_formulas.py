@@ -112,7 +112,9 @@ def matthews(matrix, zero_division):
     covariance = (tp * tn - fp * fn).sum(axis=-1)
     true = ((tp + fn) * (fp + tn)).sum(axis=-1)
     predicted = ((tp + fp) * (fn + tn)).sum(axis=-1)
-    return divide(covariance, np.sqrt(true) * np.sqrt(predicted), zero_division)
+    # Equal margins need no root: 1 stays 1 for a perfect classifier.
+    scale = np.where(true == predicted, true, np.sqrt(true) * np.sqrt(predicted))
+    return divide(np.clip(covariance, -scale, scale), scale, zero_division)
 
 
 def kappa(matrix, zero_division, *, weights):

@@ -500,7 +500,7 @@ def _parametrised(base, average, value):
 
 
 def get_metric_names(*, n_classes: int | None = None) -> list[str]:
-    """Names of all metrics.
+    """All metric names.
 
     Parameters
     ----------

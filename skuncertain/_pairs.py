@@ -320,6 +320,7 @@ class Pair:
             )
         self.start = start
         self.scale = np.sqrt(moves[0] ** 2 + moves[1] ** 2)
+        self.rule_u, self.rule_v = BetaRule(*u), BetaRule(*v)
         # The outer variable is the one that moves the metric less: seen from the other one, the
         # inner probability would be a step between two nodes.
         self.outer_is_v = np.ones(self.size, dtype=bool)
@@ -341,8 +342,8 @@ class Pair:
                 solve = lambda t, x, x_, _: (*op.solve_u(t, x, x_), op.rising_u)  # noqa: E731
             else:
                 solve = lambda t, x, x_, _: (*op.solve_v(t, x, x_), op.rising_v)  # noqa: E731
-            outer, inner = (v, u) if outer_is_v else (u, v)
-            result[part] = conditional_cdf(at, outer, inner, solve, low, high, density)
+            outer, inner = (self.rule_v, u) if outer_is_v else (self.rule_u, v)
+            result[part] = conditional_cdf(at, outer.take(index), inner, solve, low, high, density)
         return result
 
     def cdf(self, t, rows):

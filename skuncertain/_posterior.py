@@ -61,31 +61,32 @@ class JointModel:
 
     def sample(self, rng, size):
         """Unnormalised draws of all cells, shape (size, ..., C, C)."""
-        cells = _gamma(rng, self.rows, size, (-2, -1) if self.matched else -1)
+        cells = _gamma(rng, self.rows, size, (-2, -1) if self.matched else (-1,))
         if self.matched:
             return cells
         with np.errstate(invalid="ignore"):
             cells /= cells.sum(axis=-1, keepdims=True)
         if self.fixed:
             return cells * self.frequencies[..., None]
-        weight = _gamma(rng, self.frequencies, size, -1)
+        weight = _gamma(rng, self.frequencies, size, (-1,))
         return cells * weight[..., None]
 
 
 def _gamma(rng, shapes, size, axes):
     """Gamma draws, one per shape; only their ratios along `axes` are meant."""
-    small = (shapes > 0) & (shapes < 0.1)
-    if not small.any():
+    sums = [shapes.sum(axis=axis) for axis in axes]
+    if all(np.all((total == 0) | (total > 0.05)) for total in sums):
         return rng.standard_gamma(shapes, size=(size, *shapes.shape))
-    # Draws with tiny shapes underflow to 0 and make 0/0 of a ratio that exists. In logarithms,
-    # log G(a) = log G(a + 1) - E / a. The largest cell becomes exp(300), which leaves a thousand
-    # powers of e below it and room for products of two cells.
+    # A row or column with tiny shapes would underflow to 0 and make 0/0 of a ratio that exists.
+    # With G(a) = G(a + 1) exp(-E / a), and all cells multiplied by exp(300), a thousand powers of e
+    # are left below the largest cell, and there is room for products of two.
+    small = (shapes > 0) & (shapes < 0.1)
     draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
     drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
-    with np.errstate(divide="ignore"):
-        log_draws = np.log(draws)
-    log_draws[:, small] -= drop
-    return np.exp(log_draws - log_draws.max(axis=axes, keepdims=True) + 300.0)
+    tiny = draws[:, small] * np.exp(300.0 - drop)
+    draws *= np.exp(300.0)
+    draws[:, small] = tiny
+    return draws
 
 
 def build_model(matrix, prior, model, prevalence, positive):

@@ -38,6 +38,12 @@ class BetaRule:
         self.tau_low = np.arcsinh((low - self.centre) / self.scale)
         self.tau_high = np.arcsinh((high - self.centre) / self.scale)
 
+    def take(self, index):
+        """Rule for the lines `index`, without computing anything anew."""
+        part = object.__new__(BetaRule)
+        part.__dict__ = {name: value[index] for name, value in self.__dict__.items()}
+        return part
+
     def _relative(self, d, a, b):
         """Log density of the logit at distance `d` from log(a/b), less its maximum."""
         mean, rest = a / (a + b), b / (a + b)
@@ -48,7 +54,7 @@ class BetaRule:
 
     def _bulk_end(self, d):
         """Where the log density has dropped by _DROP: Newton on a concave function."""
-        for _ in range(12):
+        for _ in range(6):
             x, other = expit(self.log_odds + d), expit(-self.log_odds - d)
             slope = self.a * other - self.b * x
             d = d - (self._relative(d, self.a, self.b) + _DROP) / slope
@@ -120,8 +126,10 @@ def conditional_cdf(
     ----------
     t : ndarray of shape (lines,)
         Where to evaluate.
-    outer, inner : tuple of two ndarrays of shape (lines,)
-        Shapes of the two variables.
+    outer : BetaRule
+        Rule for the outer variable, one line per value.
+    inner : tuple of two ndarrays of shape (lines,)
+        Shapes of the inner variable.
     solve : callable
         Returns the point, its complement, and whether M rises with the inner variable. It accepts
         complex `t`: its derivative in t comes from an infinitesimal imaginary step.
@@ -146,7 +154,7 @@ def conditional_cdf(
             part = np.arange(start, min(start + chunk, lines))
             result[part] = conditional_cdf(
                 t[part],
-                tuple(shape[part] for shape in outer),
+                outer.take(part),
                 tuple(shape[part] for shape in inner),
                 lambda t, x, other, rows, part=part: solve(t, x, other, part[rows]),
                 low[part],
@@ -178,15 +186,14 @@ def conditional_cdf(
             value = np.exp(beta_logpdf(np.clip(point.real, 0, 1), a[rows, None], b[rows, None]))
             return np.where(np.isfinite(value * slope), value * slope, 0.0)
 
-    rule = BetaRule(*outer)
     low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     if density:
-        return rule.expectation(rate, low, high, nodes)
-    result = rule.expectation(probability, low, high, nodes)
+        return outer.expectation(rate, low, high, nodes)
+    result = outer.expectation(probability, low, high, nodes)
     # Beyond the cuts the inner probability is 0 or 1. It is looked up well inside: at the very ends
     # rounding would leave the solution a hair inside (0, 1).
     beyond = np.stack([0.5 * low, 0.5 * (1.0 + high)], axis=-1)
     certain = probability(beyond, 1.0 - beyond, np.arange(lines)) > 0.5
-    result += beta_cdf(low, *outer) * certain[:, 0]
-    result += beta_cdf(1 - high, outer[1], outer[0]) * certain[:, 1]
+    result += beta_cdf(low, outer.a, outer.b) * certain[:, 0]
+    result += beta_cdf(1 - high, outer.b, outer.a) * certain[:, 1]
     return np.clip(result, 0.0, 1.0)

@@ -162,12 +162,13 @@ class Rates:
         if kind != "g_score":
             self._swap(self.moves[1] > self.moves[0])
             self._locate()
+        self.rule_fpr = BetaRule(*self.fpr)
         # The prevalence moves the metric `ratio` times as far as the inner variable does: the inner
         # probability is a step of width 1 / ratio, and the nodes must be closer than that.
         # Small shapes have singular densities and want more nodes, too.
         ratio = 0.0 if self.fixed else np.max(self.moves[2] / np.maximum(self.moves[0], 1e-300))
         smallest = min(np.min(shape) for shape in (*self.recall, *self.fpr))
-        self.n_phi = int(min(40 + 24 / (0.5 + smallest) + 16 * ratio, 640.0))
+        self.n_phi = int(min(40 + 24 / (0.5 + smallest) + 24 * ratio, 960.0))
         self.resolved = bool(ratio <= 36)
 
     @classmethod
@@ -230,7 +231,7 @@ class Rates:
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
         everything = np.arange(rows.size)
         panels = [
-            rule.cut_nodes(low, high, everything, n=2 * self.n_phi)
+            rule.cut_nodes(low, high, everything, n=3 * self.n_phi)
             for low, high in itertools.pairwise(edges)
         ]
         return tuple(np.concatenate([panel[k] for panel in panels], axis=1) for k in (0, 2))
@@ -238,7 +239,7 @@ class Rates:
     def _evaluate(self, t, rows, density):
         phi, weight = self._prevalences(t, rows)
         lines = np.flatnonzero(weight.ravel() > 1e-17)
-        line, n = lines // phi.shape[1], lines.size
+        line = lines // phi.shape[1]
         phi = np.clip(phi.ravel()[lines], 1e-290, 1 - 1e-16)
         line_rows, line_t = rows[line], t[line]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -249,19 +250,15 @@ class Rates:
             return self.form.solve(t, phi[part, None], y, y_, line_rows[part][:, None])
 
         value = np.zeros(weight.shape)
-        value.ravel()[lines] = (
-            conditional_cdf(
-                line_t,
-                tuple(shape[line_rows] for shape in self.fpr),
-                tuple(shape[line_rows] for shape in self.recall),
-                solve,
-                low,
-                high,
-                density,
-                nodes=(80, 112),
-            )
-            if n
-            else 0.0
+        value.ravel()[lines] = conditional_cdf(
+            line_t,
+            self.rule_fpr.take(line_rows),
+            tuple(shape[line_rows] for shape in self.recall),
+            solve,
+            low,
+            high,
+            density,
+            nodes=(80, 112),
         )
         return (weight * value).sum(axis=-1)
 

@@ -78,7 +78,7 @@ class JointPosterior:
     >>> joint = counts.joint_posterior(["precision", "recall"], random_state=0)
     >>> joint
     JointPosterior(metrics=('precision', 'recall'), n_draws=20000, prior='neutral', seed=0)
-    >>> round(joint.correlation()[0, 1], 1)
+    >>> round(float(joint.correlation()[0, 1]), 1)
     0.3
     """
 
@@ -127,7 +127,7 @@ class JointPosterior:
         return value.item() if value.ndim == 0 else value
 
     def to_frame(self) -> Any:
-        """Draws as a pandas DataFrame, a column per metric.
+        """Table of the draws, a column per metric.
 
         Returns
         -------

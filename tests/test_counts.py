@@ -198,7 +198,7 @@ def test_equality_and_hash():
     assert counts == same
     assert hash(counts) == hash(same)
     others = [ConfusionCounts(np.transpose(MATRIX)), ConfusionCounts(MATRIX, pos_label=0)]
-    others += [ConfusionCounts(MATRIX, labels=["a", "b"]), ConfusionCounts([MATRIX])]
+    others += [ConfusionCounts(MATRIX, labels=[7, 1]), ConfusionCounts([MATRIX])]
     assert all(counts != other for other in [*others, MATRIX])
     assert len({counts, same, *others}) == 5
 
@@ -239,7 +239,7 @@ def test_attributes_cannot_be_replaced():
 
 
 def test_to_dict_of_float_codes():
-    counts = ConfusionCounts.from_predictions(Y_TRUE.astype(np.int8), Y_PRED.astype(float))
+    counts = ConfusionCounts.from_predictions(Y_TRUE.astype(float), Y_PRED.astype(float))
     text = json.dumps(counts.to_dict())
     assert text == '{"counts": [[3, 2], [1, 6]], "labels": [0, 1], "pos_label": 1}'
     assert ConfusionCounts(**json.loads(text)) == counts == ConfusionCounts(MATRIX)

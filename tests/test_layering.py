@@ -145,7 +145,7 @@ def test_violations_are_found(source, reason):
 @pytest.mark.parametrize(
     "source",
     [
-        "from skuncertain._metrics import g",
+        "from skuncertain._intervals import g",
         "from skuncertain import exceptions",
         "from sklearn.utils import check_random_state",
         "from sklearn import __version__",

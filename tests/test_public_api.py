@@ -144,3 +144,26 @@ sys.exit(", ".join(key for key in before if before[key] != after[key]) or None)
     result = _run(code)
     assert result.returncode == 0, result.stderr
     assert result.stdout == ""
+
+
+def test_metrics_page_names_every_metric():
+    text = (Path(__file__).resolve().parents[1] / "docs" / "metrics.rst").read_text("utf-8")
+    suffixes = ("_micro", "_macro", "_weighted")
+    bases = {name for name in skuncertain.get_metric_names() if not name.endswith(suffixes)}
+    assert [name for name in sorted(bases) if f"``{name}``" not in text] == []
+
+
+@pytest.mark.parametrize("name", skuncertain.__all__)
+def test_public_signatures_are_annotated(name):
+    thing = getattr(skuncertain, name)
+    function = thing.__init__ if inspect.isclass(thing) else thing
+    if inspect.isclass(thing) and "__init__" not in vars(thing):
+        return
+    signature = inspect.signature(function)
+    bare = [
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.annotation is inspect.Parameter.empty and parameter.name != "self"
+    ]
+    assert bare == []
+    assert signature.return_annotation is not inspect.Signature.empty
