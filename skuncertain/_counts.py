@@ -1,8 +1,6 @@
 """`ConfusionCounts`: an immutable stack of confusion matrices with its labels."""
 
-import functools
 import numbers
-import operator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +30,14 @@ from skuncertain._posterior import (
 )
 from skuncertain._priors import PER_CELL, check_prior
 from skuncertain._results import InformativeResult, JointPosterior
-from skuncertain._validation import check_choice, check_number, import_optional, nearest_name
+from skuncertain._validation import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_random_state,
+    import_optional,
+    nearest_name,
+)
 
 
 class ConfusionCounts:
@@ -86,6 +91,10 @@ class ConfusionCounts:
     3
     """
 
+    counts: np.ndarray
+    labels: tuple
+    pos_label: Any
+
     def __init__(self, counts: ArrayLike, *, labels: Any = None, pos_label: Any = None) -> None:
         self._set(check_counts(counts), labels, pos_label)
 
@@ -98,10 +107,16 @@ class ConfusionCounts:
             )
         counts = np.array(counts)
         counts.flags.writeable = False
-        self.counts = counts
-        self.labels = labels
-        self.pos_label = check_pos_label(labels, pos_label)
+        vars(self).update(
+            counts=counts, labels=labels, pos_label=check_pos_label(labels, pos_label)
+        )
         return self
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"ConfusionCounts cannot be changed: make new ones to set {name!r}.")
+
+    def __reduce__(self):
+        return self._make, (self.counts, self.labels, self.pos_label)
 
     @classmethod
     def _make(cls, counts, labels, pos_label):
@@ -219,9 +234,9 @@ class ConfusionCounts:
     def __getitem__(self, index):
         if not self.shape:
             raise IndexError("a single confusion matrix cannot be indexed; use .counts")
-        part = self.counts[index]
-        if part.ndim < 2 or part.shape[-2:] != self.counts.shape[-2:]:
-            raise IndexError("only the stack axes can be indexed; for cells use .counts")
+        # Only the stack axes are indexed; cells are in .counts
+        which = np.arange(int(np.prod(self.shape))).reshape(self.shape)[index]
+        part = self.counts.reshape(-1, *self.counts.shape[-2:])[which]
         return self._make(part, self.labels, self.pos_label)
 
     def __iter__(self):
@@ -247,7 +262,7 @@ class ConfusionCounts:
         )
 
     def __hash__(self):
-        return hash((self.labels, self.counts.shape, self.counts.tobytes()))
+        return hash((self.labels, self.counts.shape, self.counts.astype(float).tobytes()))
 
     def _check_same_labels(self, other):
         if self.labels != other.labels or self.pos_label != other.pos_label:
@@ -298,24 +313,28 @@ class ConfusionCounts:
         fn, fp = cells[..., index, rest].sum(axis=-1), cells[..., rest, index].sum(axis=-1)
         tn = cells[..., rest, :][..., rest].sum(axis=(-2, -1))
         rows = np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2)
-        return self._make(rows, ("rest", self.labels[index]), self.labels[index])
+        rest_label = "rest" if self.labels[index] != "rest" else "others"
+        return self._make(rows, (rest_label, self.labels[index]), self.labels[index])
 
     def __repr__(self):
+        def show(number):  # all digits of a count; fractional ones come from weights
+            return str(number) if self.counts.dtype.kind in "iu" else f"{number:g}"
+
         head = (
-            f"n={self.n:g}" if not self.shape else f"shape={self.shape}, classes={self.n_classes}"
+            f"shape={self.shape}, classes={self.n_classes}" if self.shape else f"n={show(self.n)}"
         )
         if self.pos_label is not None:
             head += f", pos_label={self.pos_label!r}"
             if not self.shape:
                 k = self._index(self.pos_label)
-                real, said = self.counts[k].sum(), self.counts[:, k].sum()
-                head += f": {real:g} real positives, {said:g} predicted positives"
+                real, said = show(self.counts[k].sum()), show(self.counts[:, k].sum())
+                head += f": {real} real positives, {said} predicted positives"
         text = f"ConfusionCounts({head})"
         if self.shape or self.n_classes > 10:
             return text
         names = [str(label) for label in self.labels]
-        cells = [[f"{value:g}" for value in row] for row in self.counts]
-        width = max(len(entry) for entry in [*names, *functools.reduce(operator.iadd, cells, [])])
+        cells = [[show(value) for value in row] for row in self.counts]
+        width = max(len(entry) for row in [names, *cells] for entry in row)
         corner = " true \\ predicted"
         left = max(len(corner), width)
         lines = [corner.rjust(left) + "".join(f"   {name:>{width}}" for name in names)]
@@ -359,7 +378,7 @@ class ConfusionCounts:
         try:
             return self.labels.index(label)
         except ValueError:
-            hint = nearest_name(label, [str(known) for known in self.labels])
+            hint = nearest_name(label, self.labels)
             raise ValueError(
                 f"pos_label {label!r} is not one of the labels {list(self.labels)}.{hint}"
             ) from None
@@ -462,6 +481,9 @@ class ConfusionCounts:
     def _request(self, metric, prior, model, prevalence, pos_label, n_draws, random_state):
         metric = get_metric(metric)
         check_choice("model", model, MODELS)
+        check_random_state(random_state)
+        if n_draws is not None:
+            check_integer("n_draws", n_draws, low=1)
         if model == "three-beta" and self.n_classes > 2:
             raise ValueError(
                 f"model 'three-beta' is for two classes, got {self.n_classes}: use model='rows', "
@@ -515,7 +537,9 @@ class ConfusionCounts:
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         metrics = [get_metric(metric) for metric in metrics]
-        request = self._request("accuracy", prior, model, prevalence, pos_label, n_draws, None)
+        request = self._request(
+            "accuracy", prior, model, prevalence, pos_label, n_draws, random_state
+        )
         prior = request.prior
         if isinstance(prior, str) and prior == "auto":
             prior = "neutral" if self.n_classes == 2 else "shared"

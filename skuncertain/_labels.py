@@ -26,14 +26,16 @@ def check_whole(name, value):
                 "lost the sample size, on which every interval depends: pass the raw counts "
                 "(confusion_matrix(..., normalize=None))."
             )
-        if np.any(array > 2**53):
-            raise ValueError(f"{name} must be at most 2**53 to be exact, got {array.max():g}.")
-        array = whole.astype(np.int64)
+    if np.any(array > 2**53):
+        raise ValueError(f"{name} must be at most 2**53 to be exact, got {array.max():g}.")
     return array.astype(np.int64)
 
 
 def check_counts(counts):
-    array = np.asarray(counts)
+    try:
+        array = np.asarray(counts)
+    except ValueError as error:  # ragged
+        raise ValueError("counts must be a rectangular array of whole numbers.") from error
     if array.dtype == object:
         raise TypeError("counts must be a rectangular array of whole numbers.")
     if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
@@ -63,6 +65,8 @@ def as_labels(labels):
 def plain_label(label):
     """Python value of a label, so that 1, np.int64(1) and np.float64(1.0) are one label."""
     value = label.item() if isinstance(label, np.generic) else label
+    if value is None:
+        raise ValueError("labels must not be None: drop or name the missing ones.")
     if isinstance(value, float):
         if np.isnan(value):
             raise ValueError("labels must not be NaN: drop or name the missing ones.")
@@ -75,7 +79,7 @@ def check_pos_label(labels, pos_label):
     if pos_label is not None:
         label = plain_label(pos_label)
         if label not in labels:
-            hint = nearest_name(label, [str(known) for known in labels])
+            hint = nearest_name(label, labels)
             raise ValueError(
                 f"pos_label {pos_label!r} is not one of the labels {list(labels)}.{hint}"
             )
@@ -114,11 +118,20 @@ def check_targets(y_true, y_pred):
     return checked
 
 
+def _is_missing(value):
+    """Whether a label is None, NaN or pandas' NA, which is not even equal or unequal to itself."""
+    unequal = value is None or value != value
+    return not isinstance(unequal, bool | np.bool_) or bool(unequal)
+
+
 def to_numpy(name, y):
     """Array of labels; pandas' nullable and categorical types become plain ones."""
     array = np.asarray(y)
+    texts = array.dtype.kind == "U" and isinstance(y, list | tuple)
+    if texts and not all(isinstance(value, str) for value in y):
+        array = np.array(y, dtype=object)  # numpy had turned None and 1 into text
     if array.dtype == object:
-        missing = [value is None or value != value for value in array.ravel().tolist()]
+        missing = [_is_missing(value) for value in array.ravel().tolist()]
         if any(missing):
             raise ValueError(f"{name} has {sum(missing)} missing labels: drop or name them.")
         kinds = {type(value) for value in array.ravel().tolist()}
@@ -165,7 +178,7 @@ def encode(y, labels, name):
     plain = [plain_label(value) for value in unique]
     unknown = [value for value in plain if value not in position]
     if unknown:
-        hint = nearest_name(unknown[0], [str(label) for label in labels])
+        hint = nearest_name(unknown[0], labels)
         raise ValueError(
             f"{name} holds the label {unknown[0]!r}, which is not in labels={list(labels)}.{hint}"
         )

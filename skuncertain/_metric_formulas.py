@@ -50,11 +50,12 @@ def g_mean(tp, fn, fp, tn, zero_division):
 
 
 def informedness(tp, fn, fp, tn, zero_division):
-    return divide(tp, tp + fn, zero_division) - divide(fp, tn + fp, zero_division)
+    # recall + specificity - 1, without the rounding of the sum
+    return divide(tp, tp + fn, zero_division) - divide(fp, tn + fp, 1 - zero_division)
 
 
 def markedness(tp, fn, fp, tn, zero_division):
-    return divide(tp, tp + fp, zero_division) - divide(fn, tn + fn, zero_division)
+    return divide(tp, tp + fp, zero_division) - divide(fn, tn + fn, 1 - zero_division)
 
 
 def lr_positive(tp, fn, fp, tn, zero_division):

@@ -171,6 +171,8 @@ class Metric:
             The index.
         """
         if positive is not None:
+            if not 0 <= positive < n_classes:
+                raise IndexError(f"positive must be a class index < {n_classes}, got {positive}.")
             return positive
         if n_classes == 2:
             return 1

@@ -10,8 +10,9 @@ import numpy as np
 
 def nearest_name(name, valid):
     """Return ``" Did you mean 'x'?"`` for the valid name nearest to `name`, or an empty string."""
-    found = difflib.get_close_matches(str(name).lower(), list(valid), n=1, cutoff=0.5)
-    return f" Did you mean {found[0]!r}?" if found else ""
+    by_text = {str(option): option for option in valid}
+    found = difflib.get_close_matches(str(name), by_text, n=1, cutoff=0.5)
+    return f" Did you mean {by_text[found[0]]!r}?" if found else ""
 
 
 def check_choice(parameter, value, valid):
@@ -60,26 +61,35 @@ def check_number(parameter, value, *, low, high, closed=True):
     return float(value)
 
 
+def check_random_state(random_state):
+    """Refuse what `resolve_seed` cannot use, without drawing from it."""
+    if random_state is None or random_state is np.random:
+        return
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
+        return
+    if not isinstance(random_state, numbers.Integral) or isinstance(random_state, bool):
+        raise TypeError(
+            "random_state must be None, an integer, a numpy Generator or a numpy RandomState, "
+            f"got {random_state!r}."
+        )
+    if random_state < 0:
+        raise ValueError(f"random_state must be non-negative, got {random_state!r}.")
+
+
 def resolve_seed(random_state):
     """Turn any `random_state` into one integer that can be recorded and reused.
 
     ``None`` gives a fresh seed, an integer is its own seed, and a ``RandomState`` or ``Generator``
     is asked for one (so it advances, as everywhere in scikit-learn).
     """
+    check_random_state(random_state)
     if random_state is None or random_state is np.random:
         return secrets.randbits(63)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        if random_state < 0:
-            raise ValueError(f"random_state must be non-negative, got {random_state!r}.")
-        return int(random_state)
-    raise TypeError(
-        "random_state must be None, an integer, a numpy Generator or a numpy RandomState, "
-        f"got {random_state!r}."
-    )
+        return int(random_state.randint(2**31 - 1))
+    return int(random_state)
 
 
 def import_optional(module, extra, caller):
