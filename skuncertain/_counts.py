@@ -1,21 +1,18 @@
 """`ConfusionCounts`: an immutable stack of confusion matrices with its labels."""
 
 import numbers
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import column_or_1d
 
-from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._distributions import Posterior
 from skuncertain._labels import (
     as_labels,
     check_counts,
     check_pos_label,
     check_targets,
     check_weights,
-    check_whole,
     complete_single_label,
     encode,
     sorted_labels,
@@ -23,12 +20,11 @@ from skuncertain._labels import (
 from skuncertain._metrics import get_metric, warn_if_undefined
 from skuncertain._posterior import (
     MODELS,
+    PosteriorRequest,
     build_model,
     draw_metrics,
-    posterior_of,
-    predictive_of,
 )
-from skuncertain._priors import PER_CELL, check_prior
+from skuncertain._priors import check_prior
 from skuncertain._results import InformativeResult, JointPosterior
 from skuncertain._validation import (
     check_choice,
@@ -583,100 +579,3 @@ class ConfusionCounts:
         return InformativeResult(
             *(v.item() if np.ndim(v) == 0 else v for v in map(np.asarray, values))
         )
-
-
-@dataclass(frozen=True, eq=False)
-class PosteriorRequest:
-    """What a posterior was asked for, so that it can be asked again with more data."""
-
-    counts: ConfusionCounts
-    metric: object
-    prior: object
-    model: str
-    prevalence: object
-    positive: int | None
-    n_draws: int | None
-    random_state: object
-
-    def _arguments(self):
-        return {
-            "positive": self.positive,
-            "prior": self.prior,
-            "model": self.model,
-            "prevalence": self.prevalence,
-            "n_draws": self.n_draws,
-            "random_state": self.random_state,
-        }
-
-    def posterior(self):
-        matrix = self.counts.counts.astype(float)
-        return posterior_of(matrix, self.metric, **self._arguments(), origin=self)
-
-    def predictive(self, n):
-        return predictive_of(self.counts.counts.astype(float), self.metric, n, **self._arguments())
-
-    def updated(self, new_counts):
-        if not isinstance(new_counts, ConfusionCounts):
-            raise TypeError(f"new_counts must be ConfusionCounts, got {type(new_counts).__name__}.")
-        return replace(self, counts=self.counts + new_counts).posterior()
-
-
-def proportion_posterior(
-    successes: ArrayLike, failures: ArrayLike, *, prior: Any = 0.5
-) -> BetaPosterior:
-    """Posterior of a proportion, for whoever has only "accuracy .87 on 500 rows".
-
-    Parameters
-    ----------
-    successes, failures : int or array-like of int
-        Counts.
-    prior : float or str, default=0.5
-        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace".
-
-    Returns
-    -------
-    BetaPosterior
-        Beta(successes + prior, failures + prior).
-
-    See Also
-    --------
-    ConfusionCounts.posterior : The same from a confusion matrix.
-
-    Examples
-    --------
-    >>> from skuncertain import proportion_posterior
-    >>> proportion_posterior(435, 65).interval()
-    Interval(low=0.838..., high=0.897...)
-    """
-    hits, misses = (
-        check_whole(name, value)
-        for name, value in (("successes", successes), ("failures", failures))
-    )
-    if isinstance(prior, str):
-        prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
-    prior = check_number("prior", prior, low=0, high=np.inf)
-    hits, misses = np.broadcast_arrays(hits, misses)
-    with np.errstate(invalid="ignore"):
-        observed = hits / (hits + misses)
-    return BetaPosterior(
-        hits + prior,
-        misses + prior,
-        metric="proportion",
-        observed=observed,
-        prior=f"{prior:g} on each side",
-    )
-
-
-def group_matrices(y_true, y_pred, groups, labels):
-    """Confusion matrix of every group, shape (G, C, C)."""
-    y_true, y_pred = check_targets(y_true, y_pred)
-    groups = column_or_1d(np.asarray(groups))
-    if groups.shape != y_true.shape:
-        raise ValueError(f"groups must have {y_true.size} entries, got {groups.size}.")
-    names, index = np.unique(groups, return_inverse=True)
-    if names.size < 2:
-        raise ValueError("groups must name at least two groups, got one.")
-    size = len(labels)
-    cell = encode(y_true, labels, "y_true") * size + encode(y_pred, labels, "y_pred")
-    flat = np.bincount(index * size**2 + cell, minlength=names.size * size**2)
-    return flat.reshape(names.size, size, size)

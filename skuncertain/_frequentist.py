@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._counts import ConfusionCounts, group_matrices
+from skuncertain._counts import ConfusionCounts
 from skuncertain._intervals import Interval, make_interval
-from skuncertain._metrics import get_metric, proportion_counts
+from skuncertain._labels import group_matrices
+from skuncertain._metrics import get_metric
+from skuncertain._proportions import proportion_counts
 from skuncertain._resampling import (
     bca_interval,
     group_replicates,

@@ -192,3 +192,18 @@ def check_weights(sample_weight, size):
     if not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0:
         raise ValueError("sample_weight must be finite, >= 0 and not all zero.")
     return weight
+
+
+def group_matrices(y_true, y_pred, groups, labels):
+    """Confusion matrix of every group, shape (G, C, C)."""
+    y_true, y_pred = check_targets(y_true, y_pred)
+    groups = column_or_1d(np.asarray(groups))
+    if groups.shape != y_true.shape:
+        raise ValueError(f"groups must have {y_true.size} entries, got {groups.size}.")
+    names, index = np.unique(groups, return_inverse=True)
+    if names.size < 2:
+        raise ValueError("groups must name at least two groups, got one.")
+    size = len(labels)
+    cell = encode(y_true, labels, "y_true") * size + encode(y_pred, labels, "y_pred")
+    flat = np.bincount(index * size**2 + cell, minlength=names.size * size**2)
+    return flat.reshape(names.size, size, size)

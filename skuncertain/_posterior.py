@@ -7,7 +7,8 @@ Tötsch and Hoffmann's model.
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -15,9 +16,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._distributions import BetaBinomialPosterior, BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._metric_formulas import collapse
-from skuncertain._metrics import proportion_cells, proportion_counts
 from skuncertain._pairs import OPERATIONS, FBeta, Link, Pair
 from skuncertain._priors import OWN_PROPORTION, PER_CELL, cell_prior, describe_prior
+from skuncertain._proportions import proportion_cells, proportion_counts
 from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._rates import Rates
 from skuncertain._sums import BetaSum
@@ -418,3 +419,39 @@ def check_draws(n_draws, size):
             "Use fewer draws, or work through the stack in parts."
         )
     return n_draws
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorRequest:
+    """What a posterior was asked for, so that it can be asked again with more data."""
+
+    counts: Any  # ConfusionCounts
+    metric: object
+    prior: object
+    model: str
+    prevalence: object
+    positive: int | None
+    n_draws: int | None
+    random_state: object
+
+    def _arguments(self):
+        return {
+            "positive": self.positive,
+            "prior": self.prior,
+            "model": self.model,
+            "prevalence": self.prevalence,
+            "n_draws": self.n_draws,
+            "random_state": self.random_state,
+        }
+
+    def posterior(self):
+        matrix = self.counts.counts.astype(float)
+        return posterior_of(matrix, self.metric, **self._arguments(), origin=self)
+
+    def predictive(self, n):
+        return predictive_of(self.counts.counts.astype(float), self.metric, n, **self._arguments())
+
+    def updated(self, new_counts):
+        if not isinstance(new_counts, type(self.counts)):
+            raise TypeError(f"new_counts must be ConfusionCounts, got {type(new_counts).__name__}.")
+        return replace(self, counts=self.counts + new_counts).posterior()

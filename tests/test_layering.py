@@ -17,6 +17,7 @@ LAYERS = {
     "_metric_formulas": 1,
     "_metrics": 2,
     "_priors": 2,
+    "_proportions": 2,
     "_special": 2,
     "_quadrature": 3,
     "_distributions": 4,

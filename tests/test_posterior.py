@@ -1,11 +1,13 @@
 """Posteriors of metrics: against published values, other integrators, draws and each other."""
 
+import itertools
 import pickle
 
 import mpmath
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import betainc, betaln
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import (
@@ -165,25 +167,25 @@ def _cell_draws(cells, n, seed):
 @pytest.mark.parametrize(
     "cells", [(26, 0, 2, 6), (4, 1, 2, 13), (300, 30, 60, 900), (1, 40, 3, 700)]
 )
-def test_exact_quantiles_against_a_million_draws(cells, global_random_seed):
+def test_exact_quantiles_against_a_million_draws(cells):
+    # A fixed seed: among 96 comparisons at |z| < 4, one in 160 seeds would fail by chance.
     counts = ConfusionCounts.from_binary(**dict(zip(("tp", "fn", "fp", "tn"), cells, strict=True)))
     prior, n = 0.75, 1_000_000
-    draws = _cell_draws(np.array(cells) + prior, n, global_random_seed)
-    worst = 0.0
+    draws = _cell_draws(np.array(cells) + prior, n, seed=20)
+    scores = []
     for name in EXACT_TWO_CLASSES:
         posterior = counts.posterior(name, prior=prior)
         assert posterior.exact, name
         values = get_metric(name).evaluate(draws)
         for p in (0.025, 0.5, 0.975):
             q = posterior.quantile(p)
-            z = (np.mean(values <= q) - p) / np.sqrt(p * (1 - p) / n)
-            worst = max(worst, abs(z))
-            assert abs(z) < 4.5, (name, p, z)  # 96 related comparisons: P(any > 4.5) < 1e-3
             assert posterior.cdf(q) == pytest.approx(p, abs=1e-9), (name, p)
+            scores.append((np.mean(values <= q) - p) / np.sqrt(p * (1 - p) / n))
         if np.isfinite(posterior.std()):
             error = posterior.std() / np.sqrt(n)
-            assert values.mean() == pytest.approx(posterior.mean(), abs=5 * error), name
-    assert worst > 0.1  # the comparison compares something
+            assert values.mean() == pytest.approx(posterior.mean(), abs=4 * error), name
+    assert np.max(np.abs(scores)) < 4
+    assert 0.3 < np.std(scores) < 2.5  # neither perfect nor poor: the comparison is alive
 
 
 @pytest.mark.parametrize("name", ["f1", "accuracy", "precision", "npv", "mcc", "g_score", "kappa"])
@@ -288,6 +290,7 @@ PAIR_SHAPES = [
         ("informedness", lambda t, y: t + y),
         ("lr+", lambda t, y: t * y),
         ("dor", lambda t, y: t * y / (t * y + 1 - y)),
+        ("g_mean", lambda t, y: t * t / (1 - y) if y < 1 else mpmath.inf),
     ],
 )
 def test_two_beta_families_against_mpmath(name, inner, cells):
@@ -300,20 +303,93 @@ def test_two_beta_families_against_mpmath(name, inner, cells):
         assert _mp_pair_cdf(t, (tp, fn), (fp, tn), inner) == pytest.approx(0.2, abs=1e-9)
 
 
+def _f2_jaccard(t, s):  # Jaccard index given s = fp / (fp + fn), where F2 is t
+    weight = (4 * (1 - s) + s) / 5
+    return t * weight / (t * weight + 1 - t)
+
+
+def _g_score_jaccard(t, s):  # t**2 = 1 / ((1 + r s) (1 + r (1 - s))), r = (1 - J) / J
+    k = 1 / t**2 - 1
+    if s * (1 - s) == 0:
+        return 1 / (1 + k)
+    root = mpmath.sqrt(1 + 4 * s * (1 - s) * k)
+    return 1 / (1 + (root - 1) / (2 * s * (1 - s)))
+
+
 @pytest.mark.parametrize("cells", PAIR_SHAPES, ids=str)
-def test_f2_against_mpmath(cells):
+@pytest.mark.parametrize(("name", "inner"), [("f2", _f2_jaccard), ("g_score", _g_score_jaccard)])
+def test_jaccard_families_against_mpmath(name, inner, cells):
     tp, fn, fp, tn = cells
     prior = np.array([[tn, fp], [fn, tp]], dtype=float)
     nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
-    t = nothing.posterior("f2", prior=prior).quantile(0.8)
-
-    def inner(t, s):  # J given s = fp / (fp + fn)
-        weight = (4 * (1 - s) + s) / 5
-        return t * weight / (t * weight + 1 - t)
-
-    with mpmath.workdps(20):
+    t = nothing.posterior(name, prior=prior).quantile(0.8)
+    with mpmath.workdps(25):
         value = _mp_pair_cdf(t, (tp, fp + fn), (fp, fn), inner)
     assert value == pytest.approx(0.8, abs=1e-9)
+
+
+def _angle_rule(a, b, low, high, n):
+    """Gauss-Legendre nodes for a Beta variable sin(angle)**2 between two values."""
+    x, w = np.polynomial.legendre.leggauss(n)
+    start, stop = np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high))
+    angle = start + (stop - start) * (x + 1) / 2
+    log_weight = (2 * a - 1) * np.log(np.sin(angle)) + (2 * b - 1) * np.log(np.cos(angle))
+    weight = w * (stop - start) / 2 * 2 * np.exp(log_weight - betaln(a, b))
+    return np.sin(angle) ** 2, weight
+
+
+def _three_dimensional_cdf(name, t, cells):
+    """P(metric <= t) by Gauss-Legendre over prevalence and fpr; recall by bisection."""
+    tp, fn, fp, tn = cells
+    metric = get_metric(name)
+    total = 0.0
+    phis, phi_weights = _angle_rule(tp + fn, fp + tn, 0.0, 1.0, 96)
+    for phi, phi_weight in zip(phis, phi_weights, strict=True):
+
+        def value(x, y, phi=phi):
+            cell = (1 - phi) * (1 - y), (1 - phi) * y, phi * (1 - x), phi * x
+            return metric.evaluate(np.stack(cell, axis=-1).reshape(*np.shape(x), 2, 2))
+
+        # Where recall 0 or 1 just gives t, the integrand has a kink: break the range there.
+        breaks = [0.0, 1.0]
+        for end in (0.0, 1.0):
+            low, high = np.array(1e-14), np.array(1 - 1e-14)
+            if (value(np.full((), end), low) - t) * (value(np.full((), end), high) - t) < 0:
+                for _ in range(60):
+                    middle = (low + high) / 2
+                    above = value(np.full((), end), middle) > t  # falls with fpr
+                    low, high = (middle, high) if above else (low, middle)
+                breaks.append(float(low))
+        for start, stop in itertools.pairwise(sorted(breaks)):
+            y, y_weight = _angle_rule(fp, tn, start, stop, 96)
+            low, high = np.zeros_like(y), np.ones_like(y)
+            for _ in range(50):
+                middle = (low + high) / 2
+                below = value(middle, y) <= t
+                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            total += phi_weight * np.sum(y_weight * betainc(tp, fn, (low + high) / 2))
+    return total
+
+
+# Shapes for which the plain reference rule is exact itself: no pole of recall, positive values.
+RATE_SHAPES = [
+    (3, 8, 1.5, 40), (30, 5, 4, 60), (12, 5, 3.5, 20), (200, 30, 15, 90), (7.3, 2.2, 0.9, 3.1),
+    (60, 20, 30, 60), (40, 6, 3, 220), (9.5, 2.5, 1.5, 3.5), (26.5, 2.5, 2.5, 6.5),
+    (90, 4, 7, 150),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mcc", "kappa"])
+@pytest.mark.parametrize("cells", RATE_SHAPES, ids=str)
+def test_mcc_and_kappa_against_another_integrator(name, cells):
+    tp, fn, fp, tn = cells
+    prior = np.array([[tn, fp], [fn, tp]], dtype=float)
+    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
+    posterior = nothing.posterior(name, prior=prior)
+    assert posterior.exact
+    t = posterior.quantile(0.3)
+    assert _three_dimensional_cdf(name, t, cells) == pytest.approx(0.3, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", ["g_mean", "markedness", "g_score"])
