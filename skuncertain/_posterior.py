@@ -153,38 +153,28 @@ def posterior_of(
     matrix, metric, *, positive, prior, model, prevalence, n_draws, random_state, origin=None
 ):
     """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
-    n_classes = matrix.shape[-1]
+    observed = metric.evaluate(matrix, positive=positive)
     info = {
         "metric": metric.name,
         "range": metric.range,
-        "observed": metric.evaluate(matrix, positive=positive),
+        "observed": observed,
         "model": model,
         "origin": origin,
     }
-    if metric.average == "binary":
-        positive = metric.positive_index(n_classes, positive)
-    positive = (n_classes - 1) if positive is None else positive
-    own = n_classes > 2 and metric.average == "binary"
-    automatic = isinstance(prior, str) and prior == "auto"
-    if automatic and own and model == "dirichlet" and prevalence is None:
-        if metric.base in OWN_PROPORTION:
-            hits, misses, odds = proportion_counts(matrix, metric, positive)
-            info["prior"] = "auto: 1/2 on each side of the proportion"
-            _warn_undefined(info["observed"], metric, matrix, proper=True)
-            return BetaPosterior(hits + 0.5, misses + 0.5, odds=odds, **info)
-        matrix, positive, n_classes = _two_by_two(collapse(matrix, positive)), 1, 2
-    if automatic:
-        prior = "neutral" if n_classes == 2 else "shared"
-        info["prior"] = f"auto: {prior}" + (", 1/3 per cell" if n_classes == 2 else "")
-    joint = build_model(matrix, prior, model, prevalence, positive)
-    info.setdefault("prior", joint.prior)
-    if isinstance(prior, str) and prior == "shared":
-        _warn_small(matrix, metric)
-    _warn_undefined(info["observed"], metric, matrix, proper=bool(np.all(joint.rows > 0)))
-    exact = _exact(joint, matrix, metric, positive, info)
+    view = _view(matrix, metric, positive, prior, model, prevalence)
+    info["prior"] = view.text
+    if view.own_proportion:
+        hits, misses, odds = proportion_counts(view.matrix, metric, view.positive)
+        _warn_undefined(observed, metric, matrix, proper=True)
+        return BetaPosterior(hits + 0.5, misses + 0.5, odds=odds, **info)
+    joint = build_model(view.matrix, view.prior, model, prevalence, view.positive)
+    if isinstance(view.prior, str) and view.prior == "shared":
+        _warn_small(view.matrix, metric)
+    _warn_undefined(observed, metric, matrix, proper=bool(np.all(joint.rows > 0)))
+    exact = _exact(joint, metric, view.positive, info)
     if exact is not None:
         return exact
-    draws, seed = draw_metrics(joint, [metric], positive, n_draws, random_state)
+    draws, seed = draw_metrics(joint, [metric], view.positive, n_draws, random_state)
     posterior = DrawsPosterior(draws[0], seed=seed, **info)
     if np.any(np.asarray(posterior.undefined) > 0):
         warnings.warn(
@@ -194,6 +184,40 @@ def posterior_of(
             stacklevel=4,
         )
     return posterior
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """Counts and prior as the models need them."""
+
+    matrix: np.ndarray
+    positive: int
+    prior: Any
+    text: str
+    own_proportion: bool = False
+
+
+def _view(matrix, metric, positive, prior, model, prevalence):
+    """Resolve "auto", and see one class among many as two classes where nothing is lost by it."""
+    n_classes = matrix.shape[-1]
+    if metric.average == "binary":
+        positive = metric.positive_index(n_classes, positive)
+    elif positive is None:
+        positive = n_classes - 1
+    automatic = isinstance(prior, str) and prior == "auto"
+    text = describe_prior(prior)
+    one_number = isinstance(prevalence, BetaPosterior) or np.ndim(prevalence) == 0
+    if metric.average == "binary" and n_classes > 2 and model == "dirichlet" and one_number:
+        if automatic and prevalence is None and metric.base in OWN_PROPORTION:
+            text = "auto: 1/2 on each side of the proportion"
+            return _View(matrix, positive, prior, text, own_proportion=True)
+        if not automatic:  # the prior is per cell of the whole matrix
+            prior = _two_by_two(collapse(cell_prior(prior, matrix), positive))
+        matrix, positive, n_classes = _two_by_two(collapse(matrix, positive)), 1, 2
+    if automatic:
+        prior = "neutral" if n_classes == 2 else "shared"
+        text = "auto: neutral, 1/3 per cell" if n_classes == 2 else "auto: shared"
+    return _View(matrix, positive, prior, text)
 
 
 def _two_by_two(cells):
@@ -228,7 +252,7 @@ def _warn_undefined(observed, metric, matrix, proper):
         )
 
 
-def _exact(joint, matrix, metric, positive, info):
+def _exact(joint, metric, positive, info):
     """Posterior without random numbers, or None."""
     shape, n_classes = joint.shape, joint.rows.shape[-1]
     if metric.user:
@@ -348,25 +372,16 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
             raise ValueError("n must be given: the matrices have no common whole number of rows.")
         n = int(totals[0])
     n = check_integer("n", n, low=1)
-    if metric.average == "binary":
-        positive = metric.positive_index(matrix.shape[-1], positive)
-        if matrix.shape[-1] > 2 and prevalence is None and model == "dirichlet":
-            pseudo = (
-                0.0 if isinstance(prior, str) and prior == "auto" else cell_prior(prior, matrix)
-            )
-            prior = prior if isinstance(pseudo, float) else _two_by_two(collapse(pseudo, positive))
-            matrix, positive = _two_by_two(collapse(matrix, positive)), 1
-    positive = (matrix.shape[-1] - 1) if positive is None else positive
-    text = None
-    if isinstance(prior, str) and prior == "auto":
-        prior = "neutral" if matrix.shape[-1] == 2 else "shared"
-        text = f"auto: {prior}"
-    joint = build_model(matrix, prior, model, prevalence, positive)
+    view = _view(matrix, metric, positive, prior, model, prevalence)
+    if view.own_proportion:  # a new test set needs all cells
+        cells = _two_by_two(collapse(view.matrix, view.positive))
+        view = _View(cells, 1, "neutral", "auto: neutral, 1/3 per cell")
+    positive = view.positive
+    joint = build_model(view.matrix, view.prior, model, prevalence, positive)
     info = {
         "metric": metric.name,
         "range": metric.range,
-        "observed": np.nan,
-        "prior": text or joint.prior,
+        "prior": view.text,
         "model": f"{model}, predictive for n={n}",
     }
     found = proportion_counts(joint.rows, metric, positive) if joint.matched else None

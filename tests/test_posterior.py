@@ -483,14 +483,22 @@ def test_one_class_of_many():
     assert counts.posterior("f1", pos_label="b").interval() == pytest.approx(2 * j / (1 + j))
     # others: 1/3 per cell of the collapsed table
     collapsed = counts.one_vs_rest("b")
-    for name in ("specificity", "mcc", "informedness", "dor"):
-        one = counts.posterior("specificity", pos_label="b")
-        assert one.interval() == pytest.approx(
-            collapsed.posterior("specificity").interval(), rel=1e-12
-        ), name
+    for name in ("specificity", "informedness", "dor"):
+        one = counts.posterior(name, pos_label="b")
+        assert one.exact
+        assert one.interval() == pytest.approx(collapsed.posterior(name).interval(), rel=1e-12)
+    there = counts.posterior("precision", pos_label="b", prevalence=0.05)
+    assert there.interval() == collapsed.posterior("precision", prevalence=0.05).interval()
     # a fixed prior is per cell of the whole matrix
     fixed = counts.posterior("precision", pos_label="b", prior=1)
     assert (float(fixed.a), float(fixed.b)) == (tp + 1, fp + 2)
+    whole = collapsed.posterior("informedness", prior=np.array([[4.0, 2.0], [2.0, 1.0]]))
+    one = counts.posterior("informedness", pos_label="b", prior=1)
+    assert one.exact
+    assert one.interval() == whole.interval()
+    assert one.prior == "1"
+    predictive = counts.posterior("recall", pos_label="b", random_state=0).predictive(146)
+    assert predictive.mean() == pytest.approx(tp / (tp + fn), abs=0.02)
 
 
 def test_macro_f1_draws_against_direct_sampling(global_random_seed):
