@@ -24,3 +24,5 @@ numpydoc_show_class_members = False
 html_theme = "pydata_sphinx_theme"
 html_title = f"skuncertain {version}"
 html_theme_options = {"show_prev_next": False}
+# The pages are few and stand in the header: an empty sidebar would only narrow the tables.
+html_sidebars = {"**": []}
