@@ -15,6 +15,7 @@ from skuncertain._labels import (
     check_weights,
     complete_single_label,
     encode,
+    frame_labels,
     sorted_labels,
 )
 from skuncertain._metrics import get_metric, warn_if_undefined
@@ -31,6 +32,7 @@ from skuncertain._validation import (
     check_integer,
     check_number,
     check_random_state,
+    check_zero_division,
     import_optional,
     nearest_name,
 )
@@ -46,7 +48,7 @@ class ConfusionCounts:
         :func:`sklearn.metrics.confusion_matrix` returns. Leading axes stack matrices (folds,
         candidates, data sets).
     labels : sequence, default=None
-        The C class labels; by default 0, ..., C - 1.
+        The C class labels; by default those of a pandas table, otherwise 0, ..., C - 1.
     pos_label : label, default=None
         The positive class. With two classes the default is 1 if 1 is a label, otherwise the last
         label. With more classes there is none unless it is given.
@@ -92,6 +94,8 @@ class ConfusionCounts:
     pos_label: Any
 
     def __init__(self, counts: ArrayLike, *, labels: Any = None, pos_label: Any = None) -> None:
+        if hasattr(counts, "index") and hasattr(counts, "columns"):  # a pandas table of counts
+            labels = frame_labels(counts) if labels is None else labels
         self._set(check_counts(counts), labels, pos_label)
 
     def _set(self, counts, labels, pos_label):
@@ -423,11 +427,11 @@ class ConfusionCounts:
         float or ndarray
             The value of each matrix.
         """
-        metric = get_metric(metric)
+        metric, zero_division = get_metric(metric), check_zero_division(zero_division)
         value = metric.evaluate(
             self.counts.astype(float),
             positive=self._positive(pos_label),
-            zero_division=float(zero_division),
+            zero_division=zero_division,
         )
         return warn_if_undefined(metric.name, value, zero_division)
 
@@ -462,7 +466,7 @@ class ConfusionCounts:
             Positive class, by default that of the counts.
         n_draws : int, default=None
             Number of draws where the posterior has no exact form; by default 20,000, fewer for more
-            than 140 classes or stacks of more than 5,000 matrices (1,000 at least).
+            than 50 classes or stacks of more than 5,000 matrices (1,000 at least).
         random_state : int, Generator, RandomState or None, default=None
             Seed of the draws. It is recorded in ``posterior.seed``.
 
@@ -533,6 +537,8 @@ class ConfusionCounts:
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         metrics = [get_metric(metric) for metric in metrics]
+        if not metrics:
+            raise ValueError("metrics must name at least one metric, got an empty list.")
         request = self._request(
             "accuracy", prior, model, prevalence, pos_label, n_draws, random_state
         )

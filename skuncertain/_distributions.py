@@ -46,6 +46,8 @@ class Posterior:
         Value seen in the data, for the boundary rule of `interval`.
     prior, model : str, default=None
         What was used.
+    closing : bool or ndarray, default=True
+        Whether the prior is weak enough for the boundary rule.
     origin : object, default=None
         What `updated` and `predictive` go back to.
     """
@@ -71,12 +73,14 @@ class Posterior:
         observed=None,
         prior=None,
         model=None,
+        closing=True,
         origin=None,
     ):
         self.shape = tuple(shape)
         self.metric, self.range = metric, range
         self.prior, self.model = prior, model
         self.observed = np.nan if observed is None else observed
+        self._closing = closing
         self._origin = origin
 
     def __repr__(self):
@@ -221,20 +225,30 @@ class Posterior:
         Notes
         -----
         Where the observed value sits at an end of the metric's range (26 hits out of 26), the
-        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. `quantile`
-        stays the plain quantile.
+        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. An equal-tailed
+        interval then holds that tail as well, a highest-density one becomes one-sided. `quantile`
+        stays the plain quantile. A prior with more than 1/2 on an empty cell (for a proportion:
+        more than 1 on the empty side) is an opinion of its own and leaves the interval open.
         """
         level, kind = check_level(level), check_kind(kind)
+        at_low, at_high = (
+            np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) & closing
+            for end, closing in zip(self.range, self._closes(), strict=True)
+        )
         if kind == "eti":
             low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
         else:
             low, high = self._hdi(level)
-        at_low, at_high = (
-            np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) for end in self.range
-        )
+            if np.any(at_low | at_high):
+                tails = np.moveaxis(self._quantile(np.array([1 - level, level])), -1, 0)
+                low, high = np.where(at_high, tails[0], low), np.where(at_low, tails[1], high)
         low = np.where(at_low, self.range[0], low)
         high = np.where(at_high, self.range[1], high)
         return make_interval(low, high)
+
+    def _closes(self):
+        """Whether the prior allows closing at the lower and at the upper end."""
+        return self._closing, self._closing
 
     def updated(self, new_counts: Any) -> "Posterior":
         """Posterior after more data.
@@ -317,6 +331,9 @@ class BetaPosterior(Posterior):
     def _describe(self):
         parts = [] if self.shape else [f"a={self.a:g}", f"b={self.b:g}"]
         return parts if self.odds == 1 else [*parts, f"odds={self.odds:g}"]
+
+    def _closes(self):
+        return self.a <= 1, self.b <= 1  # the density does not vanish at that end
 
     def _to_x(self, m):
         return scale_odds(m, 1 / self.odds) if self.odds != 1 else m

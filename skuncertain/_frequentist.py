@@ -93,6 +93,11 @@ def confidence_interval(
     """
     check_choice("method", method, _METHODS)
     level = check_level(level)
+    if not isinstance(metric, str) and not callable(metric):
+        raise TypeError(
+            "metric must be a name, a Metric or a function. Labels go in as one argument: "
+            "confidence_interval((y_true, y_pred), metric)."
+        )
     metric = get_metric(metric)
     if method in _BINOMIAL:
         for name, value in (("n_resamples", n_resamples), ("random_state", random_state)):
@@ -134,6 +139,8 @@ def confidence_interval(
         low, high = _binomial(hits, misses, level, method)
         return make_interval(scale_odds(low, odds), scale_odds(high, odds))
     n_resamples = 9_999 if n_resamples is None else check_integer("n_resamples", n_resamples, low=2)
+    if n_resamples > 10**8:
+        raise ValueError(f"n_resamples must be at most 1e8, got {n_resamples}.")
     if matrix.size and np.any(matrix != np.rint(matrix)):
         raise ValueError(
             "the bootstrap needs whole counts, but these come from sample weights. "
@@ -158,6 +165,9 @@ def confidence_interval(
 
 def _bootstrap(matrix, by_group, value_of, method, level, n_resamples, seed, stratified):
     if matrix.sum() == 0:
+        warnings.warn(
+            "a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning, stacklevel=3
+        )
         return np.nan, np.nan
     if by_group is None:
         values = multinomial_replicates(matrix, value_of, n_resamples, seed, stratified)

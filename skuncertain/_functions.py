@@ -11,7 +11,8 @@ from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._intervals import Interval
 from skuncertain._labels import check_whole, group_matrices
 from skuncertain._metrics import get_metric
-from skuncertain._priors import PER_CELL, check_prior, describe_prior
+from skuncertain._posterior import weak_prior
+from skuncertain._priors import PER_CELL, cell_prior, check_prior, describe_prior
 from skuncertain._resampling import group_posterior_draws
 from skuncertain._validation import check_choice, check_kind, check_level, check_number
 
@@ -100,6 +101,7 @@ def metric_posterior(
         prior = "neutral" if counts.n_classes == 2 else "shared"
         text = f"auto: {prior}"
     positive = counts.positive_index(metric, pos_label)
+    matrix = counts.counts.astype(float)
     matrices = group_matrices(y_true, y_pred, groups, counts.labels)
     draws, seed = group_posterior_draws(
         matrices, lambda m: metric.evaluate(m, positive=positive), prior, n_draws, random_state
@@ -109,7 +111,8 @@ def metric_posterior(
         seed=seed,
         metric=metric.name,
         range=metric.range,
-        observed=metric.evaluate(counts.counts.astype(float), positive=positive),
+        observed=metric.evaluate(matrix, positive=positive),
+        closing=weak_prior(matrix, cell_prior(prior, matrix)),
         prior=f"{text}, in groups",
         model=f"Bayesian bootstrap over {len(matrices)} groups",
     )
@@ -209,7 +212,7 @@ def proportion_posterior(
     Examples
     --------
     >>> from skuncertain import proportion_posterior
-    >>> proportion_posterior(435, 65).interval()
+    >>> proportion_posterior(successes=435, failures=65).interval()  # 435 right out of 500
     Interval(low=0.838..., high=0.897...)
     """
     hits, misses = (

@@ -26,6 +26,8 @@ class Interval(NamedTuple):
     >>> low, high = interval
     >>> round(interval.length, 2)
     0.13
+    >>> 0.8 in interval
+    True
     """
 
     low: float | np.ndarray
@@ -35,6 +37,9 @@ class Interval(NamedTuple):
     def length(self):
         """Upper end minus lower end."""
         return self.high - self.low
+
+    def __contains__(self, value):
+        return bool(np.all((self.low <= value) & (value <= self.high)))
 
 
 def make_interval(low, high):

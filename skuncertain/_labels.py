@@ -37,7 +37,7 @@ def check_counts(counts):
     except ValueError as error:  # ragged
         raise ValueError("counts must be a rectangular array of whole numbers.") from error
     if array.dtype == object:
-        raise TypeError("counts must be a rectangular array of whole numbers.")
+        raise TypeError("counts must be a rectangular array of whole numbers, each at most 2**53.")
     if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
         raise ValueError(
             f"counts must have shape (..., C, C), rows true, columns predicted; got shape "
@@ -45,10 +45,22 @@ def check_counts(counts):
         )
     if array.shape[-1] < 2:
         raise ValueError(
-            "counts need at least two classes, got a 1 x 1 matrix. If all rows are of one class, "
-            "name both classes: confusion_matrix(..., labels=[...])."
+            f"counts need at least two classes, got a matrix of {array.shape[-1]} x "
+            f"{array.shape[-1]}. If all rows are of one class, name both classes: "
+            "confusion_matrix(..., labels=[...])."
         )
     return check_whole("counts", array)
+
+
+def frame_labels(frame):
+    """Labels of a table of counts with the true classes in its index."""
+    rows, columns = list(frame.index), list(frame.columns)
+    if rows != columns:
+        raise ValueError(
+            "a table of counts must have the same labels, in the same order, in its index (true) "
+            f"and columns (predicted); got {rows} and {columns}. Drop margins, and reindex."
+        )
+    return rows
 
 
 def as_labels(labels):
@@ -127,6 +139,8 @@ def _is_missing(value):
 def to_numpy(name, y):
     """Array of labels; pandas' nullable and categorical types become plain ones."""
     array = np.asarray(y)
+    if array.ndim == 0:
+        raise TypeError(f"{name} must be a sequence of labels, got {y!r}.")
     texts = array.dtype.kind == "U" and isinstance(y, list | tuple)
     if texts and not all(isinstance(value, str) for value in y):
         array = np.array(y, dtype=object)  # numpy had turned None and 1 into text
@@ -191,13 +205,13 @@ def check_weights(sample_weight, size):
         raise ValueError(f"sample_weight must have {size} entries, got {weight.size}.")
     if not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0:
         raise ValueError("sample_weight must be finite, >= 0 and not all zero.")
-    return weight
+    return weight / weight.max()  # their scale is irrelevant, their squares must not overflow
 
 
 def group_matrices(y_true, y_pred, groups, labels):
     """Confusion matrix of every group, shape (G, C, C)."""
     y_true, y_pred = check_targets(y_true, y_pred)
-    groups = column_or_1d(np.asarray(groups))
+    groups = column_or_1d(to_numpy("groups", groups))
     if groups.shape != y_true.shape:
         raise ValueError(f"groups must have {y_true.size} entries, got {groups.size}.")
     names, index = np.unique(groups, return_inverse=True)

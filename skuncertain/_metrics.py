@@ -8,6 +8,7 @@ defined by these weights alone; the point value, the Beta shapes of the exact po
 successes and failures of the binomial intervals all follow from them.
 """
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import _metric_formulas as formulas
-from skuncertain._validation import check_number, nearest_name
+from skuncertain._validation import check_number, check_zero_division, nearest_name
 
 AVERAGES = ("micro", "macro", "weighted")
 
@@ -112,6 +113,9 @@ class Metric:
         float or ndarray of shape (...)
             The value or values.
         """
+        if hasattr(matrix, "pos_label"):
+            raise TypeError(f"use counts.score({self.name!r}) for ConfusionCounts.")
+        zero_division = check_zero_division(zero_division)
         matrix = np.asarray(matrix, dtype=float)
         if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
             raise ValueError(f"matrix must have shape (..., C, C), got shape {matrix.shape}.")
@@ -178,8 +182,8 @@ class Metric:
             return 1
         raise ValueError(
             f"metric {self.name!r} is defined for one positive class, but there are {n_classes} "
-            f"classes. Name the class with pos_label=..., or ask for an average"
-            + (f" such as {self.base + '_macro'!r}." if self.base in _AVERAGED else ".")
+            "classes. Name the class with pos_label=..."
+            + (f", or ask for {self.base + '_macro'!r}." if self.base in _AVERAGED else ".")
         )
 
 
@@ -429,6 +433,8 @@ def get_metric(name: Any, **params: Any) -> Metric:
     if average is None:
         base = key
     base = _ALIASES.get(base, base)
+    if base.endswith("_score") and base not in _REGISTRY:  # the name of scikit-learn's function
+        base = _ALIASES.get(base[:-6], base[:-6])
     key = base if average is None else f"{base}_{average}"
     found = _FBETA_NAME.fullmatch(key)
     if key in _REGISTRY and not (key == "cohen_kappa" and params):
@@ -536,6 +542,20 @@ def get_metric_names(*, n_classes: int | None = None) -> list[str]:
     return sorted(names)
 
 
+def _check_one_argument(function):
+    """Refuse a scikit-learn metric: it takes labels, not a matrix."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some builtins have no signature
+        return
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind in (0, 1, 3)]
+    if len(needed) > 1:
+        raise TypeError(
+            f"a metric takes one argument, a matrix (..., C, C), but {function!r} needs {needed}. "
+            "For a metric of scikit-learn pass its name, such as 'f1'."
+        )
+
+
 def make_metric(
     function: Callable,
     *,
@@ -578,6 +598,7 @@ def make_metric(
     """
     if not callable(function):
         raise TypeError(f"function must be callable, got {function!r}.")
+    _check_one_argument(function)
     low, high = (float(end) for end in range)
     if not low < high:
         raise ValueError(f"range must be (low, high) with low < high, got {range!r}.")

@@ -168,6 +168,7 @@ def posterior_of(
         _warn_undefined(observed, metric, matrix, proper=True)
         return BetaPosterior(hits + 0.5, misses + 0.5, odds=odds, **info)
     joint = build_model(view.matrix, view.prior, model, prevalence, view.positive)
+    info["closing"] = weak_prior(view.matrix, joint.rows - view.matrix)
     if isinstance(view.prior, str) and view.prior == "shared":
         _warn_small(view.matrix, metric)
     _warn_undefined(observed, metric, matrix, proper=bool(np.all(joint.rows > 0)))
@@ -184,6 +185,11 @@ def posterior_of(
             stacklevel=4,
         )
     return posterior
+
+
+def weak_prior(matrix, pseudo):
+    """Whether no empty cell has more than 1/2 a pseudo-row: then intervals may be closed."""
+    return np.where(matrix == 0, pseudo, 0.0).max(axis=(-2, -1)) <= 0.5 + 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +252,7 @@ def _warn_undefined(observed, metric, matrix, proper):
     if np.any(silent):
         warnings.warn(
             f"{metric.name} is 0/0 in the data (a class that never occurs or is never predicted)"
-            + (": the interval shows little more than the prior." if proper else ": NaN."),
+            + (": the interval leans on the prior." if proper else ": NaN."),
             UndefinedMetricWarning,
             stacklevel=5,
         )
@@ -385,12 +391,20 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
         "model": f"{model}, predictive for n={n}",
     }
     found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
-    if found is not None and found[2] == 1:
+    if found is not None and found[2] == 1 and n <= 1_000_000:  # else the table is too long
         hits, misses, _ = found
         if np.allclose(hits + misses, joint.rows.sum(axis=(-2, -1)), rtol=1e-12):
             return BetaBinomialPosterior(hits, misses, n, **info)
     draws, seed = draw_metrics(joint, [metric], positive, n_draws, random_state, n=n)
-    return DrawsPosterior(draws[0], seed=seed, **info)
+    posterior = DrawsPosterior(draws[0], seed=seed, **info)
+    if np.any(np.asarray(posterior.undefined) > 0):
+        warnings.warn(
+            f"{metric.name} is 0/0 on {np.max(posterior.undefined):.2%} of the new test sets of "
+            f"{n} rows; they are left out.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )
+    return posterior
 
 
 def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
@@ -422,7 +436,7 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
 
 def default_draws(cells, size):
     """20,000, fewer for matrices or stacks so large that it would take minutes."""
-    return int(np.clip(min(4e8 / cells, 1e8 / max(size, 1)), 1000, 20_000))
+    return int(np.clip(min(5e7 / cells, 1e8 / max(size, 1)), 1000, 20_000))
 
 
 def check_draws(n_draws, size):

@@ -7,6 +7,7 @@ import numpy as np
 from skuncertain._validation import check_number, nearest_name
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
+LARGEST = 1e12  # beyond, sums with the counts lose them
 NAMES = ("auto", *PER_CELL, "shared", "total-one")
 
 # Scores of one class among many whose own proportion gets a Jeffreys prior under "auto".
@@ -24,8 +25,8 @@ def check_prior(prior, n_classes):
             )
         return prior
     if isinstance(prior, numbers.Real) and not isinstance(prior, bool):
-        if not np.isfinite(prior) or prior < 0:
-            raise ValueError(f"prior must be a finite number >= 0, got {prior!r}.")
+        if not 0 <= prior <= LARGEST:
+            raise ValueError(f"prior must be a finite number >= 0 (at most 1e12), got {prior!r}.")
         return float(prior)
     array = np.asarray(prior)
     if array.dtype.kind not in "iuf" or array.ndim == 0:
@@ -38,8 +39,8 @@ def check_prior(prior, n_classes):
             f"an array prior must have shape (C, C) = ({n_classes}, {n_classes}), rows true, "
             f"got shape {array.shape}. For one number per cell pass the number."
         )
-    if not np.all(np.isfinite(array)) or np.any(array < 0):
-        raise ValueError("an array prior must hold finite numbers >= 0.")
+    if not np.all((array >= 0) & (array <= LARGEST)):
+        raise ValueError("an array prior must hold finite numbers >= 0 (at most 1e12).")
     array.flags.writeable = False
     return array
 

@@ -94,7 +94,10 @@ class JointPosterior:
         )
 
     def __getitem__(self, name):
-        return self.draws[self.metrics.index(get_metric(name).name)]
+        wanted = get_metric(name).name
+        if wanted not in self.metrics:
+            raise KeyError(f"{wanted!r} is not one of the drawn metrics {list(self.metrics)}.")
+        return self.draws[self.metrics.index(wanted)]
 
     def correlation(self) -> np.ndarray:
         """Correlation matrix of the metrics.
@@ -123,7 +126,15 @@ class JointPosterior:
         float or ndarray
             Share of draws in which the event holds.
         """
-        value = np.asarray(event(*self.draws)).mean(axis=-1)
+        if not callable(event):
+            raise TypeError(
+                f"event must be a function of the {len(self.metrics)} metrics, such as "
+                f"lambda {', '.join(self.metrics)}: ..., got {event!r}."
+            )
+        holds = np.asarray(event(*self.draws))
+        if holds.dtype != bool or holds.shape != self.draws.shape[1:]:
+            raise ValueError("event must return one True or False per draw: compare the arrays.")
+        value = holds.mean(axis=-1)
         return value.item() if value.ndim == 0 else value
 
     def to_frame(self) -> Any:

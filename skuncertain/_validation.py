@@ -61,6 +61,13 @@ def check_number(parameter, value, *, low, high, closed=True):
     return float(value)
 
 
+def check_zero_division(value):
+    """Return the value that 0/0 is to have."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"zero_division must be a number such as 0, 1 or nan, got {value!r}.")
+    return float(value)
+
+
 def check_random_state(random_state):
     """Refuse what `resolve_seed` cannot use, without drawing from it."""
     if random_state is None or random_state is np.random:

@@ -497,3 +497,18 @@ def test_make_metric_refuses():
         make_metric("f1")
     with pytest.raises(ValueError, match="low < high"):
         make_metric(overcall, range=(1, 1))
+
+
+def test_names_of_sklearn_functions():
+    for name in ("f1_score", "accuracy_score", "balanced_accuracy_score", "cohen_kappa_score"):
+        assert get_metric(name).name == name.removesuffix("_score")
+    assert get_metric("g_score").name == "g_score"
+    with pytest.raises(TypeError, match=r"one argument.*pass its name, such as 'f1'"):
+        get_metric(sk.f1_score)
+
+
+def test_zero_division_must_be_a_number():
+    with pytest.raises(TypeError, match=r"zero_division must be a number.*got 'warn'"):
+        ConfusionCounts([[1, 2], [3, 4]]).score("f1", zero_division="warn")
+    with pytest.raises(TypeError, match=r"use counts.score\('f1'\)"):
+        get_metric("f1")(ConfusionCounts([[1, 2], [3, 4]]))

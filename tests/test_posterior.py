@@ -125,7 +125,9 @@ def test_caelen_example_predictive(global_random_seed):
         assert value == pytest.approx(truth, abs=5e-4 + 4 * np.sqrt(truth * (1 - truth) / n))
     assert predictive.mean() == pytest.approx(0.1634, abs=5e-5 + 4 * 0.1157 / np.sqrt(n))
     assert predictive.std() == pytest.approx(0.1157, abs=5e-5 + 4 * 0.1157 / np.sqrt(2 * n))
-    assert predictive.interval(kind="hdi") == pytest.approx((-0.0672, 0.385), abs=0.01)
+    # Many intervals of this discrete distribution are almost equally short: a fixed seed.
+    again = counts.posterior("mcc", prior="haldane", n_draws=n, random_state=0).predictive(145)
+    assert again.interval(kind="hdi") == pytest.approx((-0.0672, 0.385), abs=0.01)
     assert posterior.predictive().interval().length == pytest.approx(
         predictive.interval().length, rel=0.03
     )
@@ -670,6 +672,54 @@ def test_extreme_matrices_have_width_and_stay_in_range(name, cells):
         assert metric.range[0] <= low < high <= metric.range[1]
         if not np.isnan(observed) and kind == "eti":
             assert low <= observed <= high
+
+
+def test_a_strong_prior_leaves_the_interval_open():
+    counts = ConfusionCounts.from_binary(**SMALL)
+    for prior in (5, prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=1000)):
+        posterior = counts.posterior("recall", prior=prior)
+        assert posterior.interval().high == posterior.quantile(0.975) < 1
+    perfect = ConfusionCounts.from_binary(tp=30, fn=0, fp=0, tn=30)
+    assert perfect.posterior("mcc").interval().high == 1
+    strong = perfect.posterior("mcc", prior=2)
+    assert strong.interval().high == strong.quantile(0.975) < 1
+    assert perfect.posterior("accuracy", prior="jeffreys").interval().high == 1  # Beta(61, 1)
+    assert perfect.posterior("accuracy", prior="laplace").interval().high < 1  # Beta(62, 2)
+
+
+@pytest.mark.parametrize("name", ["dor", "lr+"])
+def test_hdi_of_an_infinite_observation_is_one_sided(name):
+    posterior = ConfusionCounts([[10, 0], [0, 10]]).posterior(name)
+    low, high = posterior.interval(0.9, "hdi")
+    assert high == np.inf
+    assert posterior.cdf(low) == pytest.approx(0.1, abs=1e-9)
+
+
+def test_interval_membership():
+    interval = ConfusionCounts.from_binary(**SMALL).posterior("f1").interval()
+    assert 0.95 in interval
+    assert 0.5 not in interval
+
+
+def test_predictive_says_how_often_it_is_undefined():
+    counts = ConfusionCounts.from_binary(tp=3, fn=1, fp=2, tn=60)
+    with pytest.warns(UndefinedMetricWarning, match="of the new test sets of 5 rows"):
+        predictive = counts.posterior("recall", random_state=0).predictive(5)
+    # P(no positives among 5) with prevalence ~ Beta(4 + 2/3, 62 + 2/3)
+    a, b = 4 + 2 / 3, 62 + 2 / 3
+    nothing = np.exp(betaln(a, b + 5) - betaln(a, b))
+    error = 4.5 * np.sqrt(nothing * (1 - nothing) / predictive.n_draws)
+    assert predictive.undefined == pytest.approx(nothing, abs=error)
+
+
+def test_joint_posterior_refuses_what_is_no_event():
+    joint = ConfusionCounts.from_binary(**CAELEN_A).joint_posterior(["recall"], random_state=0)
+    with pytest.raises(KeyError, match="'f1' is not one of the drawn metrics"):
+        joint["f1"]
+    with pytest.raises(TypeError, match="event must be a function"):
+        joint.prob("recall > 0.8")
+    with pytest.raises(ValueError, match="one True or False per draw"):
+        joint.prob(lambda recall: recall)
 
 
 def test_stacks_equal_single_posteriors():
