@@ -1,6 +1,6 @@
 """Beta cdf, quantiles and highest-density intervals that can be trusted, and a root finder.
 
-``scipy.special.betaincinv`` is wrong when a shape is exactly 1000 (scipy 1.12 to 1.18 at least:
+``scipy.special.betaincinv`` is wrong when a shape is exactly 1000 (seen in scipy 1.17 and 1.18:
 ``betaincinv(1000, 9090, .975)`` is 0.2508, the truth 0.1050), so every quantile taken from it is
 checked with ``betainc`` and repaired where it fails. When both shapes are large a Cornish-Fisher
 expansion of logit X is faster than scipy and as exact as double precision allows.
