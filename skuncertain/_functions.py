@@ -18,8 +18,8 @@ from skuncertain._validation import check_choice, check_kind, check_level, check
 
 
 def metric_posterior(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_true: Any,
+    y_pred: ArrayLike | None = None,
     *,
     metric: Any = "accuracy",
     prior: Any = "auto",
@@ -36,8 +36,10 @@ def metric_posterior(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        True and predicted labels.
+    y_true : array-like of shape (n,) or ConfusionCounts
+        True labels, or counts; with counts there is no `y_pred`.
+    y_pred : array-like of shape (n,), default=None
+        Predicted labels.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     prior : str, float or array-like of shape (C, C), default="auto"
@@ -80,12 +82,27 @@ def metric_posterior(
     >>> round(posterior.prob(0.8, 1.0), 2)
     0.96
     """
-    counts = ConfusionCounts.from_predictions(
-        y_true, y_pred, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
+    if isinstance(y_true, ConfusionCounts):
+        rows = {
+            "y_pred": y_pred,
+            "labels": labels,
+            "sample_weight": sample_weight,
+            "groups": groups,
+        }
+        given = [name for name, value in rows.items() if value is not None]
+        if given:
+            raise TypeError(f"{given[0]} cannot be combined with counts: pass labels instead.")
+        counts = y_true
+    elif y_pred is None:
+        raise TypeError("y_pred is missing: pass y_true and y_pred, or ConfusionCounts alone.")
+    else:
+        counts = ConfusionCounts.from_predictions(
+            y_true, y_pred, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+        )
     if groups is None:
         return counts.posterior(
             metric,
+            pos_label=pos_label,
             prior=prior,
             model=model,
             prevalence=prevalence,
@@ -119,8 +136,8 @@ def metric_posterior(
 
 
 def credible_interval(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
+    y_true: Any,
+    y_pred: ArrayLike | None = None,
     *,
     metric: Any = "accuracy",
     level: float = 0.95,
@@ -139,8 +156,10 @@ def credible_interval(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        True and predicted labels.
+    y_true : array-like of shape (n,) or ConfusionCounts
+        True labels, or counts; with counts there is no `y_pred`.
+    y_pred : array-like of shape (n,), default=None
+        Predicted labels.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     level : float, default=0.95
@@ -164,10 +183,12 @@ def credible_interval(
 
     Examples
     --------
-    >>> from skuncertain import credible_interval
+    >>> from skuncertain import ConfusionCounts, credible_interval
     >>> y_true = ["cat"] * 40 + ["dog"] * 60
     >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
     >>> credible_interval(y_true, y_pred, metric="f1")
+    Interval(low=0.79..., high=0.92...)
+    >>> credible_interval(ConfusionCounts([[35, 5], [10, 50]]), metric="f1")
     Interval(low=0.79..., high=0.92...)
     """
     level, kind = check_level(level), check_kind(kind)

@@ -14,6 +14,7 @@ from skuncertain import (
     BetaPosterior,
     ConfusionCounts,
     SmallSampleWarning,
+    credible_interval,
     get_metric,
     make_metric,
     metric_posterior,
@@ -789,6 +790,14 @@ def test_functional_form_equals_the_method():
     counts = ConfusionCounts.from_predictions(y_true, y_pred)
     posterior = metric_posterior(y_true, y_pred, metric="f1", prior="laplace")
     assert posterior.interval() == counts.posterior("f1", prior="laplace").interval()
+    again = credible_interval(counts, metric="f1", prior="laplace", pos_label=1)
+    assert again == posterior.interval()
+    other = credible_interval(counts, metric="f1", prior="laplace", pos_label=0)
+    assert other == counts.posterior("f1", prior="laplace", pos_label=0).interval()
+    with pytest.raises(TypeError, match="labels cannot be combined with counts"):
+        credible_interval(counts, labels=[0, 1])
+    with pytest.raises(TypeError, match="y_pred is missing"):
+        credible_interval(y_true)
 
 
 def test_user_metrics_see_probabilities():

@@ -8,27 +8,33 @@ from scipy.special import betainc
 
 from skuncertain import BetaPosterior, ConfusionCounts, proportion_posterior
 
-# successes, failures, prior, mean, 2.5 % and 97.5 % quantile; computed with 40 digits, six given
+# successes, failures, prior, mean, mode, 2.5 % and 97.5 % quantile; six digits of exact values
 BETA_POSTERIORS = [
-    (50, 100, 1, 0.335526, 0.262884, 0.412268),
-    (50, 5, 1, 0.894737, 0.803807, 0.959652),
-    (10, 100, 1, 0.098214, 0.050516, 0.159442),
-    (10, 5, 1, 0.647059, 0.413379, 0.848016),
-    (1000, 100, 1, 0.908348, 0.890633, 0.924660),
-    (26, 2, 1, 0.900000, 0.772338, 0.978136),
-    (6, 2, 1, 0.700000, 0.399906, 0.925145),
-    (50, 100, 0.5, 0.334437, 0.261639, 0.411390),
-    (10, 5, 0.5, 0.656250, 0.415836, 0.859747),
-    (26, 2, 0.5, 0.913793, 0.790053, 0.984859),
+    (50, 100, 1, 0.335526, 0.333333, 0.262884, 0.412268),
+    (50, 5, 1, 0.894737, 0.909091, 0.803807, 0.959652),
+    (10, 100, 1, 0.098214, 0.090909, 0.050516, 0.159442),
+    (10, 5, 1, 0.647059, 0.666667, 0.413379, 0.848016),
+    (1000, 100, 1, 0.908348, 0.909091, 0.890633, 0.924660),
+    (26, 2, 1, 0.900000, 0.928571, 0.772338, 0.978136),
+    (6, 2, 1, 0.700000, 0.750000, 0.399906, 0.925145),
+    (50, 100, 0.5, 0.334437, 0.332215, 0.261639, 0.411390),
+    (10, 5, 0.5, 0.656250, 0.678571, 0.415836, 0.859747),
+    (26, 2, 0.5, 0.913793, 0.944444, 0.790053, 0.984859),
 ]
 
 
-@pytest.mark.parametrize(("hits", "misses", "prior", "mean", "low", "high"), BETA_POSTERIORS)
-def test_beta_reference_values(hits, misses, prior, mean, low, high):
+@pytest.mark.parametrize(
+    ("hits", "misses", "prior", "mean", "mode", "low", "high"), BETA_POSTERIORS
+)
+def test_beta_reference_values(hits, misses, prior, mean, mode, low, high):
     posterior = proportion_posterior(hits, misses, prior=prior)
     assert posterior.mean() == pytest.approx(mean, abs=5e-7)
     assert posterior.quantile(0.025) == pytest.approx(low, abs=5e-7)
     assert posterior.quantile(0.975) == pytest.approx(high, abs=5e-7)
+    # the density peaks at the mode, and every highest-density interval holds it
+    assert posterior.pdf(mode) > max(posterior.pdf(mode - 1e-4), posterior.pdf(mode + 1e-4))
+    low, high = posterior.interval(0.01, "hdi")
+    assert low - 1e-6 <= mode <= high + 1e-6
 
 
 # True values from mpmath with 40 digits; scipy 1.17.1 returns .25081, .12529 and .74919.
