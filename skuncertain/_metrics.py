@@ -21,9 +21,16 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import _metric_formulas as formulas
+from skuncertain._metric_table import (
+    ALIASES,
+    AVERAGED,
+    AVERAGES,
+    LINEAR_FRACTIONAL,
+    OF_CELLS,
+    OF_MATRIX,
+    TWO_CLASS_WEIGHTS,
+)
 from skuncertain._validation import check_number, check_zero_division, nearest_name
-
-AVERAGES = ("micro", "macro", "weighted")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +190,7 @@ class Metric:
         raise ValueError(
             f"metric {self.name!r} is defined for one positive class, but there are {n_classes} "
             "classes. Name the class with pos_label=..."
-            + (f", or ask for {self.base + '_macro'!r}." if self.base in _AVERAGED else ".")
+            + (f", or ask for {self.base + '_macro'!r}." if self.base in AVERAGED else ".")
         )
 
 
@@ -199,106 +206,6 @@ def warn_if_undefined(name, value, zero_division):
             stacklevel=3,
         )
     return float(value) if value.ndim == 0 else value
-
-
-# --------------------------------------------------------------------------------------------------
-# The table
-
-# name: weights of (tp, fn, fp, tn) above and below, direction, formula
-_LINEAR_FRACTIONAL = {
-    "precision": ((1, 0, 0, 0), (1, 0, 1, 0), True, "tp / (tp + fp)"),
-    "npv": ((0, 0, 0, 1), (0, 1, 0, 1), True, "tn / (tn + fn)"),
-    "recall": ((1, 0, 0, 0), (1, 1, 0, 0), True, "tp / (tp + fn)"),
-    "specificity": ((0, 0, 0, 1), (0, 0, 1, 1), True, "tn / (tn + fp)"),
-    "fpr": ((0, 0, 1, 0), (0, 0, 1, 1), False, "fp / (fp + tn)"),
-    "fnr": ((0, 1, 0, 0), (1, 1, 0, 0), False, "fn / (fn + tp)"),
-    "fdr": ((0, 0, 1, 0), (1, 0, 1, 0), False, "fp / (fp + tp)"),
-    "false_omission_rate": ((0, 1, 0, 0), (0, 1, 0, 1), False, "fn / (fn + tn)"),
-    "prevalence": ((1, 1, 0, 0), (1, 1, 1, 1), None, "(tp + fn) / n"),
-    "predicted_positive_rate": ((1, 0, 1, 0), (1, 1, 1, 1), None, "(tp + fp) / n"),
-    "jaccard": ((1, 0, 0, 0), (1, 1, 1, 0), True, "tp / (tp + fp + fn)"),
-    "f1": ((2, 0, 0, 0), (2, 1, 1, 0), True, "2 tp / (2 tp + fp + fn)"),
-}
-_OF_CELLS = {
-    "g_score": (formulas.g_score, (0, 1), True, "sqrt(precision * recall)"),
-    "g_mean": (formulas.g_mean, (0, 1), True, "sqrt(recall * specificity)"),
-    "informedness": (formulas.informedness, (-1, 1), True, "recall + specificity - 1"),
-    "markedness": (formulas.markedness, (-1, 1), True, "precision + npv - 1"),
-    "positive_likelihood_ratio": (formulas.lr_positive, (0, np.inf), True, "recall / fpr"),
-    "negative_likelihood_ratio": (formulas.lr_negative, (0, np.inf), False, "fnr / specificity"),
-    "diagnostic_odds_ratio": (formulas.odds_ratio, (0, np.inf), True, "tp tn / (fp fn)"),
-    "prevalence_threshold": (
-        formulas.prevalence_threshold,
-        (0, 1),
-        False,
-        "sqrt(fpr) / (sqrt(recall) + sqrt(fpr))",
-    ),
-}
-_OF_MATRIX = {
-    "accuracy": (formulas.accuracy, (0, 1), True, "share of right predictions"),
-    "error_rate": (formulas.error_rate, (0, 1), False, "share of wrong predictions"),
-    "balanced_accuracy": (formulas.balanced_accuracy, (0, 1), True, "mean of the recalls"),
-    "matthews_corrcoef": (formulas.matthews, (-1, 1), True, "correlation of truth and prediction"),
-    "cohen_kappa": (
-        partial(formulas.kappa, weights="none"),
-        (-1, 1),
-        True,
-        "agreement beyond chance",
-    ),
-    "cohen_kappa_linear": (
-        partial(formulas.kappa, weights="linear"),
-        (-1, 1),
-        True,
-        "agreement beyond chance, weights |i - j|",
-    ),
-    "cohen_kappa_quadratic": (
-        partial(formulas.kappa, weights="quadratic"),
-        (-1, 1),
-        True,
-        "agreement beyond chance, weights (i - j)**2",
-    ),
-    "null_accuracy": (formulas.null_accuracy, (0, 1), None, "share of the largest class"),
-    "null_error_rate": (formulas.null_error_rate, (0, 1), None, "1 - share of the largest class"),
-}
-_TWO_CLASS_WEIGHTS = {
-    "accuracy": ((1, 0, 0, 1), (1, 1, 1, 1)),
-    "error_rate": ((0, 1, 1, 0), (1, 1, 1, 1)),
-}
-_AVERAGED = [
-    "precision",
-    "npv",
-    "recall",
-    "specificity",
-    "fpr",
-    "fnr",
-    "fdr",
-    "false_omission_rate",
-    "f1",
-    "fbeta",
-    "jaccard",
-    "g_score",
-    "g_mean",
-    "informedness",
-    "markedness",
-]
-_ALIASES = {
-    "acc": "accuracy",
-    "ppv": "precision",
-    "tpr": "recall",
-    "sensitivity": "recall",
-    "tnr": "specificity",
-    "for": "false_omission_rate",
-    "fowlkes_mallows": "g_score",
-    "bm": "informedness",
-    "youden_j": "informedness",
-    "mcc": "matthews_corrcoef",
-    "kappa": "cohen_kappa",
-    "lr+": "positive_likelihood_ratio",
-    "lr-": "negative_likelihood_ratio",
-    "dor": "diagnostic_odds_ratio",
-    "bacc": "balanced_accuracy",
-    "dice": "f1",
-}
 
 
 def _linear_fractional_metric(name, numerator, denominator, better, description, **more):
@@ -320,9 +227,9 @@ def _linear_fractional_metric(name, numerator, denominator, better, description,
 
 def _make_registry():
     registry = {
-        name: _linear_fractional_metric(name, *row) for name, row in _LINEAR_FRACTIONAL.items()
+        name: _linear_fractional_metric(name, *row) for name, row in LINEAR_FRACTIONAL.items()
     }
-    for name, (function, limits, better, description) in _OF_CELLS.items():
+    for name, (function, limits, better, description) in OF_CELLS.items():
         registry[name] = Metric(
             name,
             function,
@@ -334,11 +241,11 @@ def _make_registry():
             None,
             description,
         )
-    for name, (function, limits, better, description) in _OF_MATRIX.items():
-        weights = _TWO_CLASS_WEIGHTS.get(name, (None, None))
+    for name, (function, limits, better, description) in OF_MATRIX.items():
+        weights = TWO_CLASS_WEIGHTS.get(name, (None, None))
         limits = tuple(map(float, limits))
         registry[name] = Metric(name, function, limits, better, None, name, *weights, description)
-    for base in _AVERAGED:
+    for base in AVERAGED:
         if base != "fbeta":
             for average in AVERAGES:
                 registry[f"{base}_{average}"] = _average_of(registry[base], average)
@@ -432,9 +339,9 @@ def get_metric(name: Any, **params: Any) -> Metric:
     average = suffix if suffix in AVERAGES else None
     if average is None:
         base = key
-    base = _ALIASES.get(base, base)
+    base = ALIASES.get(base, base)
     if base.endswith("_score") and base not in _REGISTRY:  # the name of scikit-learn's function
-        base = _ALIASES.get(base[:-6], base[:-6])
+        base = ALIASES.get(base[:-6], base[:-6])
     key = base if average is None else f"{base}_{average}"
     found = _FBETA_NAME.fullmatch(key)
     if key in _REGISTRY and not (key == "cohen_kappa" and params):
@@ -451,7 +358,7 @@ def get_metric(name: Any, **params: Any) -> Metric:
                 f"got {sorted(params)}. Example: get_metric({name!r}, {needed[0]}=...)."
             )
         return _parametrised(base, average, params[needed[0]])
-    names = [*_REGISTRY, *_ALIASES, *_PARAMETERS, "f0.5", "f2"]
+    names = [*_REGISTRY, *ALIASES, *_PARAMETERS, "f0.5", "f2"]
     raise ValueError(
         f"metric {name!r} is not known.{nearest_name(key, names)} "
         "get_metric_names() lists all names."

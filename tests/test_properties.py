@@ -92,7 +92,7 @@ def test_hdi_is_never_longer_than_eti(cells, name, level, prior):
 def test_hdi_of_integrals_is_never_longer_than_eti(cells, name):
     posterior = counts_of(cells).posterior(name, prior=1.5)  # one-peaked
     low, high = posterior.quantile([0.05, 0.95])
-    shortest = np.subtract(*posterior._hdi(0.9)[::-1])
+    shortest = posterior.interval(0.9, "hdi").length
     assert shortest <= (high - low) * (1 + 1e-7)
 
 
