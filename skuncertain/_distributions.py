@@ -53,6 +53,7 @@ class Posterior:
     """
 
     exact = True
+    _hdi_reaches_ends = False
     # What a family supplies: the answers above, without checks, as arrays.
     _mean: Any
     _std: Any
@@ -239,7 +240,7 @@ class Posterior:
             low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
         else:
             low, high = self._hdi(level)
-            if np.any(at_low | at_high):
+            if not self._hdi_reaches_ends and np.any(at_low | at_high):
                 tails = np.moveaxis(self._quantile(np.array([1 - level, level])), -1, 0)
                 low, high = np.where(at_high, tails[0], low), np.where(at_low, tails[1], high)
         low = np.where(at_low, self.range[0], low)
@@ -319,6 +320,8 @@ class BetaPosterior(Posterior):
     >>> posterior.interval()
     Interval(low=0.772..., high=0.978...)
     """
+
+    _hdi_reaches_ends = True  # where it is closed the density does not vanish: one-sided anyway
 
     def __init__(self, a: ArrayLike, b: ArrayLike, *, odds: float = 1.0, **info: Any) -> None:
         a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
