@@ -144,7 +144,7 @@ class _LogGrid:
             grid = np.concatenate(
                 [
                     np.linspace(low, fine, 48, endpoint=False),
-                    np.linspace(fine, end, int(np.ceil((end - fine) / 0.05))),
+                    np.linspace(fine, end, int(np.ceil((end - fine) / 0.03))),
                 ]
             )
             s = np.exp(grid)
