@@ -18,6 +18,7 @@ from skuncertain._labels import (
     frame_labels,
     sorted_labels,
 )
+from skuncertain._metric_formulas import collapse, two_by_two
 from skuncertain._metrics import get_metric, warn_if_undefined
 from skuncertain._posterior import (
     MODELS,
@@ -25,7 +26,7 @@ from skuncertain._posterior import (
     build_model,
     draw_metrics,
 )
-from skuncertain._priors import check_prior
+from skuncertain._priors import check_prior, describe_prior
 from skuncertain._results import InformativeResult, JointPosterior
 from skuncertain._validation import (
     check_choice,
@@ -202,7 +203,7 @@ class ConfusionCounts:
             raise ValueError(f"labels must hold two labels, got {len(labels)}.")
         pos_label = check_pos_label(labels, pos_label)
         tp, fn, fp, tn = np.broadcast_arrays(*(np.asarray(cell) for cell in (tp, fn, fp, tn)))
-        rows = np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2)
+        rows = two_by_two(tp, fn, fp, tn)
         if labels.index(pos_label) == 0:
             rows = rows[..., ::-1, ::-1]
         return cls(rows, labels=labels, pos_label=pos_label)
@@ -307,12 +308,7 @@ class ConfusionCounts:
             Counts with the labels ``("rest", pos_label)``.
         """
         index = self._index(pos_label)
-        rest = np.arange(self.n_classes) != index
-        cells = self.counts
-        tp = cells[..., index, index]
-        fn, fp = cells[..., index, rest].sum(axis=-1), cells[..., rest, index].sum(axis=-1)
-        tn = cells[..., rest, :][..., rest].sum(axis=(-2, -1))
-        rows = np.stack([np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)], axis=-2)
+        rows = two_by_two(*collapse(self.counts, index))
         rest_label = "rest" if self.labels[index] != "rest" else "others"
         return self._make(rows, (rest_label, self.labels[index]), self.labels[index])
 
@@ -552,7 +548,7 @@ class ConfusionCounts:
         joint = build_model(self.counts.astype(float), prior, model, prevalence, last)
         draws, seed = draw_metrics(joint, metrics, last, n_draws, random_state, n=n)
         draws.flags.writeable = False
-        return JointPosterior(tuple(m.name for m in metrics), draws, seed, joint.prior)
+        return JointPosterior(tuple(m.name for m in metrics), draws, seed, describe_prior(prior))
 
     def informative(
         self,

@@ -27,6 +27,12 @@ def collapse(matrix, positive):
     )
 
 
+def two_by_two(tp, fn, fp, tn):
+    """Matrix of the four cells, the positive class last: what `collapse` takes apart."""
+    rows = np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)
+    return np.stack(rows, axis=-2)
+
+
 def divide(numerator, denominator, zero_division):
     """Quotient, with 0/0 replaced. A positive number over zero stays infinite."""
     quotient = np.asarray(numerator / denominator)

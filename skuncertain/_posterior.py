@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._distributions import BetaBinomialPosterior, BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
-from skuncertain._metric_formulas import collapse
+from skuncertain._metric_formulas import collapse, two_by_two
 from skuncertain._pairs import OPERATIONS, FBeta, Link, Pair
 from skuncertain._priors import OWN_PROPORTION, PER_CELL, cell_prior, describe_prior
 from skuncertain._proportions import proportion_cells, proportion_counts
@@ -45,15 +45,12 @@ class JointModel:
         Whether all cells together are one Dirichlet.
     fixed : bool
         Whether `frequencies` are known numbers.
-    prior : str
-        Description of the prior.
     """
 
     rows: np.ndarray
     frequencies: np.ndarray
     matched: bool
     fixed: bool
-    prior: str
 
     @property
     def shape(self):
@@ -99,15 +96,14 @@ def build_model(matrix, prior, model, prevalence, positive):
     rows = matrix + pseudo
     n_classes = matrix.shape[-1]
     totals = rows.sum(axis=-1)
-    text = describe_prior(prior)
     if prevalence is not None:
         frequencies, fixed = _given_frequencies(prevalence, n_classes, positive, matrix.shape[:-2])
-        return JointModel(rows, frequencies, False, fixed, text)
+        return JointModel(rows, frequencies, False, fixed)
     number = PER_CELL.get(prior) if isinstance(prior, str) else prior
     if model == "dirichlet" or not isinstance(number, float):
-        return JointModel(rows, totals, True, False, text)
+        return JointModel(rows, totals, True, False)
     # The same number on each side of every proportion, so also on every class frequency.
-    return JointModel(rows, matrix.sum(axis=-1) + number, False, False, text)
+    return JointModel(rows, matrix.sum(axis=-1) + number, False, False)
 
 
 def _given_frequencies(prevalence, n_classes, positive, shape):
@@ -218,18 +214,12 @@ def _view(matrix, metric, positive, prior, model, prevalence):
             text = "auto: 1/2 on each side of the proportion"
             return _View(matrix, positive, prior, text, own_proportion=True)
         if not automatic:  # the prior is per cell of the whole matrix
-            prior = _two_by_two(collapse(cell_prior(prior, matrix), positive))
-        matrix, positive, n_classes = _two_by_two(collapse(matrix, positive)), 1, 2
+            prior = two_by_two(*collapse(cell_prior(prior, matrix), positive))
+        matrix, positive, n_classes = two_by_two(*collapse(matrix, positive)), 1, 2
     if automatic:
         prior = "neutral" if n_classes == 2 else "shared"
         text = "auto: neutral, 1/3 per cell" if n_classes == 2 else "auto: shared"
     return _View(matrix, positive, prior, text)
-
-
-def _two_by_two(cells):
-    tp, fn, fp, tn = cells
-    top, bottom = np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)
-    return np.stack([top, bottom], axis=-2)
 
 
 def _warn_small(matrix, metric):
@@ -380,7 +370,7 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
     n = check_integer("n", n, low=1)
     view = _view(matrix, metric, positive, prior, model, prevalence)
     if view.own_proportion:  # a new test set needs all cells
-        cells = _two_by_two(collapse(view.matrix, view.positive))
+        cells = two_by_two(*collapse(view.matrix, view.positive))
         view = _View(cells, 1, "neutral", "auto: neutral, 1/3 per cell")
     positive = view.positive
     joint = build_model(view.matrix, view.prior, model, prevalence, positive)

@@ -148,6 +148,13 @@ PAIR_SHAPES = [
 ]  # fmt: skip
 
 
+def _posterior_of_shapes(name, cells):
+    """Posterior whose Dirichlet shapes are `cells` = (tp, fn, fp, tn): no counts, only a prior."""
+    tp, fn, fp, tn = cells
+    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
+    return nothing.posterior(name, prior=np.array([[tn, fp], [fn, tp]], dtype=float))
+
+
 @pytest.mark.parametrize("cells", PAIR_SHAPES, ids=str)
 @pytest.mark.parametrize(
     ("name", "inner"),
@@ -160,9 +167,7 @@ PAIR_SHAPES = [
 )
 def test_two_beta_families_against_mpmath(name, inner, cells):
     tp, fn, fp, tn = cells
-    prior = np.array([[tn, fp], [fn, tp]], dtype=float)
-    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
-    posterior = nothing.posterior(name, prior=prior)
+    posterior = _posterior_of_shapes(name, cells)
     t = posterior.quantile(0.2)
     with mpmath.workdps(20):
         assert _mp_pair_cdf(t, (tp, fn), (fp, tn), inner) == pytest.approx(0.2, abs=1e-9)
@@ -184,10 +189,8 @@ def _g_score_jaccard(t, s):  # t**2 = 1 / ((1 + r s) (1 + r (1 - s))), r = (1 - 
 @pytest.mark.parametrize("cells", PAIR_SHAPES, ids=str)
 @pytest.mark.parametrize(("name", "inner"), [("f2", _f2_jaccard), ("g_score", _g_score_jaccard)])
 def test_jaccard_families_against_mpmath(name, inner, cells):
-    tp, fn, fp, tn = cells
-    prior = np.array([[tn, fp], [fn, tp]], dtype=float)
-    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
-    t = nothing.posterior(name, prior=prior).quantile(0.8)
+    tp, fn, fp, _ = cells
+    t = _posterior_of_shapes(name, cells).quantile(0.8)
     with mpmath.workdps(25):
         value = _mp_pair_cdf(t, (tp, fp + fn), (fp, fn), inner)
     assert value == pytest.approx(0.8, abs=1e-9)
@@ -248,10 +251,7 @@ RATE_SHAPES = [
 @pytest.mark.parametrize("name", ["mcc", "kappa"])
 @pytest.mark.parametrize("cells", RATE_SHAPES, ids=str)
 def test_mcc_and_kappa_against_another_integrator(name, cells):
-    tp, fn, fp, tn = cells
-    prior = np.array([[tn, fp], [fn, tp]], dtype=float)
-    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
-    posterior = nothing.posterior(name, prior=prior)
+    posterior = _posterior_of_shapes(name, cells)
     assert posterior.exact
     t = posterior.quantile(0.3)
     assert _three_dimensional_cdf(name, t, cells) == pytest.approx(0.3, abs=1e-8)
@@ -260,9 +260,7 @@ def test_mcc_and_kappa_against_another_integrator(name, cells):
 @pytest.mark.parametrize("name", ["g_mean", "markedness", "g_score"])
 @pytest.mark.parametrize("cells", PAIR_SHAPES[:4], ids=str)
 def test_density_is_the_derivative_of_the_cdf(name, cells):
-    tp, fn, fp, tn = cells
-    prior = np.array([[tn, fp], [fn, tp]], dtype=float)
-    posterior = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0).posterior(name, prior=prior)
+    posterior = _posterior_of_shapes(name, cells)
     for p in (0.1, 0.35, 0.9):
         t = posterior.quantile(p)
         h = 1e-4 * posterior.std()
@@ -275,11 +273,8 @@ def test_quantiles_of_all_exact_metrics_invert_the_cdf(scale, global_random_seed
     rng = np.random.default_rng(global_random_seed)
     cells = np.exp(rng.uniform(np.log(0.5), np.log(10), size=4)) * scale
     cells[rng.integers(4)] = 1000 if scale > 100 else 0.5
-    tp, fn, fp, tn = cells
-    prior = np.array([[tn, fp], [fn, tp]])
-    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
     for name in EXACT_TWO_CLASSES:
-        posterior = nothing.posterior(name, prior=prior)
+        posterior = _posterior_of_shapes(name, cells)
         for p in (0.001, 0.025, 0.5, 0.975, 0.999):
             q = posterior.quantile(p)
             slack = 4 * posterior.pdf(q) * np.spacing(abs(q))
