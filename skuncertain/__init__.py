@@ -1,22 +1,35 @@
 """How sure are you of that score? Credible and confidence intervals for classification metrics."""
 
 from skuncertain._counts import ConfusionCounts
+from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
+from skuncertain._cross_validation import BayesianCrossValidator
 from skuncertain._datasets import load_published_classifiers
 from skuncertain._distributions import BetaPosterior
+from skuncertain._folds import fold_interval, fold_posterior
 from skuncertain._frequentist import confidence_interval
 from skuncertain._functions import credible_interval, metric_posterior, proportion_posterior
 from skuncertain._intervals import Interval
 from skuncertain._metrics import Metric, get_metric, get_metric_names, make_metric
 from skuncertain._priors import prior_from_metrics
-from skuncertain._results import InformativeResult, JointPosterior
-from skuncertain.exceptions import DegenerateIntervalWarning, SmallSampleWarning
+from skuncertain._results import FoldDiagnostics, InformativeResult, JointPosterior
+from skuncertain._scorers import ConfusionCountsScorer, make_bound_scorer
+from skuncertain.exceptions import (
+    DegenerateIntervalWarning,
+    FoldDisagreementWarning,
+    SmallSampleWarning,
+)
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BayesianCrossValidator",
     "BetaPosterior",
     "ConfusionCounts",
+    "ConfusionCountsScorer",
+    "CrossValPosterior",
     "DegenerateIntervalWarning",
+    "FoldDiagnostics",
+    "FoldDisagreementWarning",
     "InformativeResult",
     "Interval",
     "JointPosterior",
@@ -24,9 +37,13 @@ __all__ = [
     "SmallSampleWarning",
     "confidence_interval",
     "credible_interval",
+    "cross_val_posterior",
+    "fold_interval",
+    "fold_posterior",
     "get_metric",
     "get_metric_names",
     "load_published_classifiers",
+    "make_bound_scorer",
     "make_metric",
     "metric_posterior",
     "prior_from_metrics",

@@ -64,6 +64,7 @@ class Posterior:
     _hdi: Any
     seed: int | None = None
     n_draws: int | None = None
+    diagnostics: Any = None  # of fold methods
 
     def __init__(
         self,

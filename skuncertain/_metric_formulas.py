@@ -125,9 +125,14 @@ def matthews(matrix, zero_division):
     return divide(np.clip(covariance, -scale, scale), scale, zero_division)
 
 
+def kappa_weights(n_classes, weights):
+    """Weights of disagreement between every two classes."""
+    step = np.abs(np.subtract.outer(*2 * (np.arange(n_classes, dtype=float),)))
+    return {"none": (step > 0) * 1.0, "linear": step, "quadratic": step**2}[weights]
+
+
 def kappa(matrix, zero_division, *, weights):
-    step = np.abs(np.subtract.outer(*2 * (np.arange(matrix.shape[-1], dtype=float),)))
-    weight = {"none": (step > 0) * 1.0, "linear": step, "quadratic": step**2}[weights]
+    weight = kappa_weights(matrix.shape[-1], weights)
     expected = np.einsum("...i,ij,...j->...", matrix.sum(axis=-1), weight, matrix.sum(axis=-2))
     observed = np.einsum("...ij,ij->...", matrix, weight) * matrix.sum(axis=(-2, -1))
     ratio = divide(observed, expected, 1.0 - zero_division)

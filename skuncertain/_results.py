@@ -10,6 +10,13 @@ from skuncertain._metrics import get_metric
 from skuncertain._validation import import_optional
 
 
+def _plain_fields(result):
+    """Fields of a dataclass as Python numbers, strings and lists."""
+    return {
+        name: np.asarray(getattr(result, name)).tolist() for name in result.__dataclass_fields__
+    }
+
+
 @dataclass(frozen=True)
 class InformativeResult:
     """How sure it is that a classifier is better than guessing.
@@ -47,9 +54,7 @@ class InformativeResult:
         dict
             The three probabilities.
         """
-        return {
-            name: np.asarray(getattr(self, name)).tolist() for name in self.__dataclass_fields__
-        }
+        return _plain_fields(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,3 +154,64 @@ class JointPosterior:
         if self.draws.ndim > 2:
             raise ValueError("to_frame needs a single matrix: index the stack of counts first.")
         return pandas.DataFrame(dict(zip(self.metrics, self.draws, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class FoldDiagnostics:
+    """What a fold method did, and how much the folds disagree.
+
+    Parameters
+    ----------
+    metric, method, estimand : str
+        What was asked.
+    n_folds : float
+        K, folds per repetition; fractional if folds of a repetition were lost.
+    n_repeats : int
+        Repetitions of the cross-validation.
+    omega_wang_li : float
+        The published weight (K + 1) / (2 K).
+    omega : float or ndarray
+        Weight of the pooled counts; NaN for methods that look at fold values.
+    micro : float or ndarray
+        Metric of the pooled counts.
+    macro : float or ndarray
+        Mean of the fold values that exist.
+    variance_ratio : float or ndarray
+        Between-fold variance over binomial variance: about 1 for a stable learner.
+    p_value : float or ndarray
+        Probability of folds that disagree that much by chance.
+
+    See Also
+    --------
+    fold_posterior : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import fold_posterior
+    >>> folds = [[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]]
+    >>> diagnostics = fold_posterior(folds, "recall").diagnostics
+    >>> round(diagnostics.omega, 3), round(diagnostics.omega_wang_li, 3)
+    (0.336, 0.667)
+    """
+
+    metric: str
+    method: str
+    estimand: str
+    n_folds: float
+    n_repeats: int
+    omega_wang_li: float
+    omega: Any
+    micro: Any
+    macro: Any
+    variance_ratio: Any
+    p_value: Any
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            One entry per attribute.
+        """
+        return _plain_fields(self)

@@ -1,4 +1,4 @@
-"""Weighted sums of independent Beta variables: balanced accuracy and accuracy of many classes.
+"""Weighted sums of independent Beta variables: balanced accuracy, and averages over folds.
 
 With many errors the characteristic function of the sum dies out, and the cdf is a short cosine
 series on an interval that holds all the mass (Fang and Oosterlee's COS method). With hardly any
@@ -10,13 +10,13 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from skuncertain._quadrature import N_CUT, N_NODES, BetaRule
-from skuncertain._special import beta_cdf
+from skuncertain._special import beta_cdf, scale_odds
 
 _MAX_TERMS = 1024
 
 
 class BetaSum:
-    """Sum over k of w_k X_k with X_k ~ Beta(a_k, b_k).
+    """Sum over k of w_k M_k, where M_k has the odds of X_k ~ Beta(a_k, b_k) times a factor.
 
     Parameters
     ----------
@@ -26,16 +26,18 @@ class BetaSum:
         Weights >= 0 with sum 1.
     link : Link
         Maps the range of the metric to the real line.
+    odds : float, default=1.0
+        The factor: 1 for proportions, 2 for F1 through the Jaccard index.
     """
 
-    def __init__(self, a, b, weights, link):
-        self.a, self.b, self.weights, self.link = a, b, weights, link
+    def __init__(self, a, b, weights, link, odds=1.0):
+        self.a, self.b, self.weights, self.link, self.odds = a, b, weights, link, odds
         self.size = a.shape[0]
         mean, variance = self.moments()
         centre = np.clip(mean, 1e-12, 1 - 1e-12)
         self.start = link.to_line(centre)
         self.scale = np.maximum(np.sqrt(variance) / (centre * (1 - centre)), 1e-12)
-        self.sums = [_one_sum(*row) for row in zip(a, b, weights, strict=True)]
+        self.sums = [_one_sum(*row, odds) for row in zip(a, b, weights, strict=True)]
         self.resolved = all(part is not None for part in self.sums)
 
     def _of_rows(self, name, t, rows):
@@ -55,38 +57,46 @@ class BetaSum:
 
     def moments(self):
         """Mean and variance of every row."""
-        total = self.a + self.b
-        mean = (self.weights * self.a / total).sum(axis=1)
-        variance = self.weights**2 * self.a * self.b / (total**2 * (total + 1))
-        return mean, variance.sum(axis=1)
+        if self.odds == 1:
+            total = self.a + self.b
+            mean = self.a / total
+            variance = self.a * self.b / (total**2 * (total + 1))
+        else:
+            x, _, weight = BetaRule(self.a.ravel(), self.b.ravel()).nodes()
+            value = scale_odds(x, self.odds)
+            mean = (weight * value).sum(axis=1) / weight.sum(axis=1)
+            variance = (weight * (value - mean[:, None]) ** 2).sum(axis=1)
+            mean, variance = mean.reshape(self.a.shape), variance.reshape(self.a.shape)
+        return (self.weights * mean).sum(axis=1), (self.weights**2 * variance).sum(axis=1)
 
     def sample(self, rng, size):
         """Independent draws of shape (size, rows)."""
-        draws = rng.beta(self.a, self.b, size=(size, *self.a.shape))
+        draws = scale_odds(rng.beta(self.a, self.b, size=(size, *self.a.shape)), self.odds)
         return np.einsum("src,rc->sr", draws, self.weights)
 
 
-def _one_sum(a, b, w):
+def _one_sum(a, b, w, odds):
     """Distribution of one sum by the method that converges, or None."""
     used = w > 0
     a, b, w = a[used], b[used], w[used]
     # |E exp(iuX)| falls like u**-min(a, b): with too small a total, do not even try.
     if np.minimum(a, b).sum() > 4:
-        series = _CosineSeries(a, b, w)
+        series = _CosineSeries(a, b, w, odds)
         if series.remainder < 1e-10:
             return series
     if np.all(a >= 3):
-        return _Mirrored(_LogGrid(b, a, w))  # few errors: add up the errors
+        return _Mirrored(_LogGrid(b, a, w, 1 / odds))  # few errors: add up the errors
     if np.all(b >= 3):
-        return _LogGrid(a, b, w)
+        return _LogGrid(a, b, w, odds)
     return None  # poles at both ends
 
 
 class _CosineSeries:
-    def __init__(self, a, b, w):
+    def __init__(self, a, b, w, odds):
         total = a + b
-        centre = w * a / total
-        spread = w * np.sqrt(a * b / (total + 1)) / total
+        centre = w * scale_odds(a / total, odds)
+        slope = odds / (1 + (odds - 1) * a / total) ** 2
+        spread = w * slope * np.sqrt(a * b / (total + 1)) / total
         mean, sd = centre.sum(), np.sqrt((spread**2).sum())
         self.low, high = max(mean - 30 * sd, 0.0), min(mean + 30 * sd, w.sum())
         self.span = high - self.low
@@ -97,7 +107,8 @@ class _CosineSeries:
             # A node must not skip a wave of the highest frequency.
             n = int(np.clip(1.5 * terms * frequency * 18 * spread.max(), N_NODES, 4096))
             x, _, weight = rule.nodes(n)
-            step = np.exp(1j * frequency * (w[:, None] * x - centre[:, None]))
+            shift = w[:, None] * scale_odds(x, odds) - centre[:, None]
+            step = np.exp(1j * frequency * shift)
             wave = weight.astype(complex)
             product = np.empty(terms, dtype=complex)
             for j in range(terms):
@@ -129,10 +140,10 @@ class _LogGrid:
     can be in log s. The other end of every term must be flat (b >= 3).
     """
 
-    def __init__(self, a, b, w):
+    def __init__(self, a, b, w, odds):
         order = np.argsort(a)
         a, b, w = a[order], b[order], w[order]
-        unit = np.log(np.min(w / (a + b)))
+        unit = np.log(np.min(w * odds / (a + b)))
         self.power, self.top = a[0], w[0]
         for k in range(len(a)):
             previous, reach = None if k == 0 else self._cdf, self.top
@@ -150,20 +161,21 @@ class _LogGrid:
             s = np.exp(grid)
             s[-1] = self.top
             if previous is None:
-                value = beta_cdf(np.minimum(s / w[0], 1.0), a[0], b[0])
+                value = beta_cdf(scale_odds(np.minimum(s / w[0], 1.0), 1 / odds), a[0], b[0])
             else:
-                value = self._add(s, previous, reach, a[k], b[k], w[k])
+                value = self._add(s, previous, reach, a[k], b[k], w[k], odds)
             spline = make_interp_spline(grid, np.log(np.minimum(value, 1.0)), k=5)
             self.spline, self.slope, self.grid = spline, spline.derivative(), (grid[0], grid[-1])
 
     @staticmethod
-    def _add(s, cdf, reach, a, b, w):
-        """P(S + w X <= s) from the cdf of S, which lives on (0, reach)."""
+    def _add(s, cdf, reach, a, b, w, odds):
+        """P(S + w M <= s) from the cdf of S, which lives on (0, reach)."""
         rule = BetaRule(np.full(s.shape, a), np.full(s.shape, b))
-        low, high = np.clip((s - reach) / w, 0.0, 1.0), np.clip(s / w, 0.0, 1.0)
+        low = scale_odds(np.clip((s - reach) / w, 0.0, 1.0), 1 / odds)
+        high = scale_odds(np.clip(s / w, 0.0, 1.0), 1 / odds)
 
         def given(x, _, rows):
-            rest = np.maximum(s[rows, None] - w * x, 1e-300)
+            rest = np.maximum(s[rows, None] - w * scale_odds(x, odds), 1e-300)
             return cdf(rest)
 
         value = rule.expectation(given, low, high, (N_NODES, N_CUT))

@@ -4,7 +4,7 @@ Errors are plain ``ValueError`` and ``TypeError``. A metric that is 0/0 warns wi
 own ``sklearn.exceptions.UndefinedMetricWarning``.
 """
 
-__all__ = ["DegenerateIntervalWarning", "SmallSampleWarning"]
+__all__ = ["DegenerateIntervalWarning", "FoldDisagreementWarning", "SmallSampleWarning"]
 
 
 class SmallSampleWarning(UserWarning):
@@ -23,7 +23,10 @@ class SmallSampleWarning(UserWarning):
 
 
 class DegenerateIntervalWarning(UserWarning):
-    """A resampling interval has collapsed to one point, so it says nothing about uncertainty.
+    """An interval is no statement about uncertainty: collapsed to one point, or out of range.
+
+    Resampling intervals collapse when nothing else was observed; t intervals collapse when all
+    folds agree, and know no limits.
 
     See Also
     --------
@@ -34,4 +37,19 @@ class DegenerateIntervalWarning(UserWarning):
     >>> import warnings
     >>> from skuncertain import DegenerateIntervalWarning
     >>> warnings.simplefilter("error", DegenerateIntervalWarning)  # make it an error
+    """
+
+
+class FoldDisagreementWarning(UserWarning):
+    """The folds of a cross-validation disagree more than sampling explains.
+
+    See Also
+    --------
+    fold_posterior : Its ``diagnostics`` hold the figures.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skuncertain import FoldDisagreementWarning
+    >>> warnings.simplefilter("error", FoldDisagreementWarning)  # make it an error
     """

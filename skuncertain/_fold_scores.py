@@ -1,0 +1,97 @@
+"""Fold scores, of any metric, become Student's t around their mean."""
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain._location_scale import StudentPosterior
+from skuncertain._validation import check_number
+
+SCORE_METHODS = ("t", "corrected_t", "nadeau_bengio")
+GRANDVALET_RHO = 0.7
+
+
+def score_posterior(
+    scores, method, n_repeats, rho=None, n_train=None, n_test=None, *, metric=None, range=None
+):
+    """Posterior of the mean score from fold scores ``(..., splits)``.
+
+    "t" divides the variance of the folds by K; "corrected_t" divides it by 1 - rho as well; in
+    "nadeau_bengio" it is multiplied with 1/splits + n_test/n_train instead.
+    """
+    usable = ~np.isnan(scores)
+    number = usable.sum(axis=-1)
+    if np.any(number < 2):
+        raise ValueError(
+            f"method={method!r} needs a score in at least two folds, got {int(number.min())}."
+        )
+    name = metric or "the score"
+    if not usable.all():
+        warnings.warn(
+            f"{name} is undefined (0/0) in {int((~usable).sum())} of {usable.size} folds: they are "
+            "left out, so the mean is not that of all rows.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )
+    if np.isinf(scores).any():
+        warnings.warn(
+            f"{name} is infinite in a fold: mean and variance of the folds do not exist. Use "
+            "method='pooled'.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )
+    with np.errstate(invalid="ignore"):
+        mean = np.where(usable, scores, 0.0).sum(axis=-1) / number
+        deviation = np.where(usable, scores - mean[..., None], 0.0)
+    # Equal scores have no variance at all, whatever the rounding of their mean.
+    scale = np.max(np.abs(np.where(usable, scores, 0.0)), axis=-1, keepdims=True)
+    deviation = np.where(np.abs(deviation) <= 4 * np.finfo(float).eps * scale, 0.0, deviation)
+    variance = np.square(deviation).sum(axis=-1) / (number - 1)
+    folds = number / n_repeats  # repetitions of the same rows are no further folds
+    if method == "nadeau_bengio":
+        ratio = _test_over_train(scores.shape, usable, n_train, n_test)
+        df, spread = number - 1, variance * (1 / number + ratio)
+    else:
+        if np.any(folds <= 1):
+            raise ValueError(
+                f"method={method!r} needs at least two folds in a repetition, got "
+                f"{float(folds.min()):g}: use method='nadeau_bengio'."
+            )
+        df, spread = folds - 1, variance / folds
+        if method == "corrected_t":
+            rho = GRANDVALET_RHO if rho is None else check_number("rho", rho, low=0, high=1)
+            if rho == 1:
+                raise ValueError("rho must be below 1: the variance is divided by 1 - rho.")
+            spread = spread / (1 - rho)
+    with np.errstate(invalid="ignore"):
+        return StudentPosterior(
+            df,
+            mean,
+            np.sqrt(spread),
+            metric=metric,
+            range=(-np.inf, np.inf) if range is None else range,
+            observed=mean,
+        )
+
+
+def _test_over_train(shape, usable, n_train, n_test):
+    """Mean over the folds of n_test / n_train."""
+    sizes = []
+    for parameter, value in (("n_train", n_train), ("n_test", n_test)):
+        if value is None:
+            raise ValueError(
+                f"method='nadeau_bengio' needs {parameter}, the number of rows per fold: a number, "
+                f"or one per fold ({shape[-1]})."
+            )
+        array = np.asarray(value)
+        if array.dtype.kind not in "iuf" or np.any(~(array > 0)) or not np.isfinite(array).all():
+            raise ValueError(f"{parameter} must hold positive numbers of rows, got {value!r}.")
+        try:
+            sizes.append(np.broadcast_to(array, shape))
+        except ValueError:
+            raise ValueError(
+                f"{parameter} must be a number or have one entry per fold, {shape[-1]}, got shape "
+                f"{array.shape}."
+            ) from None
+    return np.mean(sizes[1] / sizes[0], axis=-1, where=usable)

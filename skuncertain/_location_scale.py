@@ -1,0 +1,138 @@
+"""Posteriors on another scale: Student's t, and a posterior moved to another range."""
+
+import warnings
+
+import numpy as np
+from scipy.special import gammaln, stdtr, stdtrit
+
+from skuncertain._distributions import Posterior
+from skuncertain.exceptions import DegenerateIntervalWarning
+
+
+class StudentPosterior(Posterior):
+    """Student's t around a mean of fold values.
+
+    Parameters
+    ----------
+    df : float or ndarray
+        Degrees of freedom.
+    loc, scale : float or ndarray
+        Centre and scale. A scale of 0 is a point mass.
+    **info : dict
+        Metric name, observed value and the like.
+    """
+
+    def __init__(self, df, loc, scale, **info):
+        parts = (np.asarray(part, dtype=float) for part in (df, loc, scale))
+        self.df, self.loc, self.scale = np.broadcast_arrays(*parts)
+        # A t distribution knows nothing about the ends of a range: it is never closed there.
+        super().__init__(self.loc.shape, closing=False, **info)
+
+    def _describe(self):
+        if self.shape:
+            return []
+        return [f"df={self.df:g}", f"loc={self.loc:g}", f"scale={self.scale:g}"]
+
+    def _mean(self):
+        return np.where(self.df > 1, self.loc, np.nan)
+
+    def _std(self):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.sqrt(self.df / (self.df - 2))
+        return self.scale * np.where(self.df > 2, spread, np.where(self.df > 1, np.inf, np.nan))
+
+    def _standardised(self, x):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = (x - self.loc) / self.scale
+        return np.where(self.scale == 0, np.where(x >= self.loc, np.inf, -np.inf), z)
+
+    def _pdf(self, x):
+        z, df = self._standardised(x), self.df
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            norm = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(np.pi * df)
+            value = np.exp(norm - (df + 1) / 2 * np.log1p(z * z / df)) / self.scale
+        return np.where(self.scale == 0, np.where(x == self.loc, np.inf, 0.0), value)
+
+    def _cdf(self, x):
+        return stdtr(self.df, self._standardised(x))
+
+    def _quantile(self, q):
+        tail = (1,) * q.ndim
+        df, loc, scale = (
+            part.reshape(self.shape + tail) for part in (self.df, self.loc, self.scale)
+        )
+        z = np.where(q <= 0, -np.inf, np.where(q >= 1, np.inf, stdtrit(df, np.clip(q, 1e-300, 1))))
+        with np.errstate(invalid="ignore"):
+            return np.where(scale == 0, loc, loc + scale * z)
+
+    def _sample(self, size, rng):
+        z = rng.standard_t(np.maximum(self.df, 1e-6)[..., None], size=(*self.shape, size))
+        return self.loc[..., None] + self.scale[..., None] * z
+
+    def _hdi(self, level):  # symmetric and one-peaked
+        return tuple(np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0))
+
+    def interval(self, level=0.95, kind="eti"):
+        """Interval, with a warning where it leaves the range of the metric or has no width."""
+        low, high = ends = super().interval(level, kind)
+        name = self.metric or "the score"
+        if np.any((np.asarray(low) < self.range[0]) | (np.asarray(high) > self.range[1])):
+            warnings.warn(
+                f"the t interval of {name} leaves its range {self.range}: t knows no limits. "
+                "Use method='pooled'.",
+                DegenerateIntervalWarning,
+                stacklevel=2,
+            )
+        if np.any(self.scale == 0):
+            warnings.warn(
+                f"all folds have the same {name}: the t interval has no width, which says nothing "
+                "about uncertainty. Use method='pooled'.",
+                DegenerateIntervalWarning,
+                stacklevel=2,
+            )
+        return ends
+
+
+class AffinePosterior(Posterior):
+    """A posterior on [0, 1] stretched to the range of the metric.
+
+    Parameters
+    ----------
+    inner : Posterior
+        Posterior of ``(metric - low) / (high - low)``.
+    **info : dict
+        Metric name, range, observed value and the like.
+    """
+
+    def __init__(self, inner, **info):
+        super().__init__(inner.shape, closing=False, **info)
+        self._inner = inner
+        self._low, self._span = self.range[0], self.range[1] - self.range[0]
+        self.exact = inner.exact
+
+    def _out(self, x):
+        return self._low + self._span * x
+
+    def _in(self, x):
+        return (x - self._low) / self._span
+
+    def _mean(self):
+        return self._out(self._inner._mean())
+
+    def _std(self):
+        return self._span * self._inner._std()
+
+    def _pdf(self, x):
+        return self._inner._pdf(self._in(x)) / self._span
+
+    def _cdf(self, x):
+        return self._inner._cdf(self._in(x))
+
+    def _quantile(self, q):
+        return self._out(self._inner._quantile(q))
+
+    def _sample(self, size, rng):
+        return self._out(self._inner._sample(size, rng))
+
+    def _hdi(self, level):
+        return tuple(self._out(end) for end in self._inner._hdi(level))

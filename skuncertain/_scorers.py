@@ -1,0 +1,282 @@
+"""Scorers for scikit-learn's ``scoring=``: counts per fold, and credible bounds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.metrics import make_scorer
+
+from skuncertain._counts import ConfusionCounts
+from skuncertain._labels import (
+    as_labels,
+    check_targets,
+    complete_single_label,
+    plain_label,
+    sorted_labels,
+)
+from skuncertain._metric_formulas import one_vs_rest
+from skuncertain._metrics import get_metric
+from skuncertain._priors import check_prior
+from skuncertain._validation import check_choice, check_kind, check_level
+
+BINARY_KEYS = ("tn", "fp", "fn", "tp")
+MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
+BOUNDS = ("lower", "upper")
+
+
+def cell_key(true: int, predicted: int) -> str:
+    """Key of a cell in the scorer's dict, for more than two classes."""
+    return f"n_{true}_{predicted}"
+
+
+class ConfusionCountsScorer(BaseEstimator):
+    """Scorer that returns the confusion matrix of every fold, one number per cell.
+
+    It is a value for ``scoring=`` in ``cross_validate``, ``GridSearchCV``, ``RandomizedSearchCV``
+    and the halving searches. It does not work in ``cross_val_score`` and ``learning_curve``, which
+    refuse scorers that return several numbers.
+
+    Parameters
+    ----------
+    labels : sequence, default=None
+        All classes, in order. By default the classes that the estimator was trained on or that
+        occur in the test rows, sorted. Give it with more than two classes if a training set may
+        lack one (``TimeSeriesSplit``, halving searches).
+    metrics : list of str, Metric or callable, default=None
+        Metrics whose value is returned as well, under the name that was asked for, so that
+        ``refit="f1"`` works. A metric of which less is better appears as ``neg_<name>``, with its
+        sign changed, as in scikit-learn.
+    pos_label : label, default=None
+        Positive class. With two classes the default is 1 if 1 is a label, otherwise the last label.
+    cells : bool, default=False
+        With more than 30 classes: return every cell instead of tp, fp and fn of every class.
+
+    See Also
+    --------
+    cross_val_posterior : Turns the result of ``cross_validate`` into posteriors.
+    BayesianCrossValidator : Does all of it.
+    make_bound_scorer : Scorer for a credible bound.
+
+    Notes
+    -----
+    Keys: ``tn, fp, fn, tp`` for two classes. With more, ``n_<i>_<j>`` counts the rows of the i-th
+    class that were predicted as the j-th, i and j from 0 in the order of `labels`; with more than
+    30 classes ``tp_<i>, fp_<i>, fn_<i>`` unless `cells`. Always ``n``, the number of rows, and
+    ``score``: the first of `metrics`, otherwise the accuracy. 0/0 counts as 0 in metrics, as in
+    scikit-learn; posteriors are made from the counts and do not depend on that.
+
+    There is no `sample_weight`: weighted sums are no counts, and an effective sample size cannot be
+    added up over folds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import ConfusionCountsScorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> scorer = ConfusionCountsScorer(metrics=["f1"])
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> results = cross_validate(tree, X, y, cv=3, scoring=scorer)
+    >>> results["test_tp"], results["test_n"]
+    (array([115, 114, 103]), array([190, 190, 189]))
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: Any = None,
+        metrics: Any = None,
+        pos_label: Any = None,
+        cells: bool = False,
+    ) -> None:
+        self.labels = labels
+        self.metrics = metrics
+        self.pos_label = pos_label
+        self.cells = cells
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> dict:
+        """Counts of one fold.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted classifier.
+        X : array-like
+            Test rows.
+        y : array-like of shape (n,)
+            True labels.
+
+        Returns
+        -------
+        dict
+            One number per key.
+        """
+        asked = scorer_metrics(self.metrics)
+        y_true, y_pred = check_targets(y, estimator.predict(X))
+        labels = self._labels(estimator, y_true, y_pred)
+        if labels is None:  # one class, and no way to know the other: refused by the reader
+            values = dict.fromkeys((*BINARY_KEYS, "score", *(key for key, *_ in asked)), np.nan)
+            return {**values, "n": len(y_true)}
+        counts = ConfusionCounts.from_predictions(
+            y_true, y_pred, labels=labels, pos_label=self.pos_label
+        )
+        result: dict[str, Any] = self._cells(counts)
+        result["n"] = len(y_true)
+        for key, metric, sign in asked:
+            result[key] = sign * counts.score(metric, zero_division=0.0)
+        result["score"] = result[asked[0][0]] if asked else counts.score("accuracy")
+        return result
+
+    def _labels(self, estimator, y_true, y_pred):
+        if self.labels is not None:
+            return as_labels(self.labels)
+        labels = set(sorted_labels(y_true, y_pred))
+        labels |= {plain_label(label) for label in getattr(estimator, "classes_", ())}
+        if self.pos_label is not None:
+            labels.add(plain_label(self.pos_label))
+        labels = sorted(labels)
+        if len(labels) == 1:
+            try:
+                labels = complete_single_label(labels)
+            except ValueError:
+                return None
+        return as_labels(labels)
+
+    def _cells(self, counts):
+        matrix = counts.counts
+        size = counts.n_classes
+        if size == 2:
+            tn, fp, fn, tp = oriented(matrix, counts).ravel().tolist()
+            return dict(zip(BINARY_KEYS, (tn, fp, fn, tp), strict=True))
+        if size <= MOST_CLASSES or self.cells:
+            flat = matrix.ravel().tolist()
+            keys = [cell_key(i, j) for i in range(size) for j in range(size)]
+            return dict(zip(keys, flat, strict=True))
+        tp, fn, fp, _ = (part.astype(int).tolist() for part in one_vs_rest(matrix))
+        return {
+            f"{name}_{i}": part[i]
+            for name, part in (("tp", tp), ("fp", fp), ("fn", fn))
+            for i in range(size)
+        }
+
+
+def oriented(matrix, counts):
+    """Two-by-two matrix with the positive class last."""
+    positive = counts.labels.index(counts.pos_label)
+    return matrix if positive == 1 else matrix[..., ::-1, ::-1]
+
+
+def scorer_metrics(metrics):
+    """Return (key, metric, sign) of every metric that a scorer is asked for."""
+    if metrics is None:
+        return []
+    if isinstance(metrics, str) or callable(metrics):
+        metrics = [metrics]
+    found = []
+    for name in metrics:
+        metric = directed(name)
+        key = name if isinstance(name, str) else metric.name
+        if key in (*BINARY_KEYS, "n", "score") or key.startswith(("n_", "tp_", "fp_", "fn_")):
+            raise ValueError(f"a metric cannot be called {key!r}: the scorer uses that name.")
+        sign = 1.0 if metric.greater_is_better else -1.0
+        found.append((key if metric.greater_is_better else f"neg_{key}", metric, sign))
+    return found
+
+
+def directed(name):
+    """Metric of which more, or less, is better; others are no scores."""
+    metric = get_metric(name)
+    if metric.greater_is_better is None:
+        raise ValueError(
+            f"metric {metric.name!r} is a description, neither more nor less of it is better: it "
+            "cannot be a score."
+        )
+    return metric
+
+
+def make_bound_scorer(
+    metric: Any,
+    *,
+    bound: str = "lower",
+    level: float = 0.95,
+    prior: Any = "auto",
+    kind: str = "eti",
+    labels: Any = None,
+    pos_label: Any = None,
+) -> Callable:
+    """Scorer for the end of a credible interval, so that a search can maximise the lower bound.
+
+    Parameters
+    ----------
+    metric : str, Metric or callable
+        See :func:`get_metric`.
+    bound : {"lower", "upper"}, default="lower"
+        Which end. Of a metric of which less is better, the "lower" score is minus the upper end:
+        the pessimistic view either way.
+    level : float, default=0.95
+        Probability of the interval.
+    prior : str, float or array-like of shape (C, C), default="auto"
+        See :meth:`ConfusionCounts.posterior`.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    labels : sequence, default=None
+        All classes; by default those that occur in the test rows.
+    pos_label : label, default=None
+        Positive class.
+
+    Returns
+    -------
+    callable
+        What :func:`sklearn.metrics.make_scorer` makes: a value for any ``scoring=``.
+
+    See Also
+    --------
+    ConfusionCountsScorer : Scorer that returns counts.
+
+    Notes
+    -----
+    The bound is that of one test fold on its own, and the search averages it over folds. It ranks
+    candidates; it is no interval of the cross-validated score: use :func:`cross_val_posterior` for
+    that. Metrics that are drawn use a fixed seed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import make_bound_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> cross_val_score(tree, X, y, cv=3, scoring=make_bound_scorer("f1")).round(3)
+    array([0.883, 0.92 , 0.866])
+    """
+    check_choice("bound", bound, BOUNDS)
+    check_level(level)
+    check_kind(kind)
+    if isinstance(prior, str) or np.ndim(prior) == 0:
+        check_prior(prior, 2)
+    return make_scorer(
+        _bound_score,
+        metric=directed(metric),
+        bound=bound,
+        level=level,
+        prior=prior,
+        kind=kind,
+        labels=labels,
+        pos_label=pos_label,
+    )
+
+
+def _bound_score(y_true, y_pred, *, metric, bound, level, prior, kind, labels, pos_label):
+    if labels is None and pos_label is not None:
+        y_true, y_pred = check_targets(y_true, y_pred)
+        labels = sorted({*sorted_labels(y_true, y_pred), plain_label(pos_label)})
+        labels = labels if len(labels) > 1 else None
+    counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels, pos_label=pos_label)
+    low, high = counts.posterior(metric, prior=prior, random_state=0).interval(level, kind)
+    if metric.greater_is_better:
+        return low if bound == "lower" else high
+    return -high if bound == "lower" else -low
