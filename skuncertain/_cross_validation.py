@@ -53,8 +53,8 @@ def _run_again_if_a_worker_dies(function, *args, **kwargs):
             if attempt == _ATTEMPTS:
                 raise
             warnings.warn(
-                f"a worker was lost ({type(error).__name__}): all folds are run again, attempt "
-                f"{attempt + 1} of {_ATTEMPTS}.",
+                f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): all folds are "
+                f"run again, attempt {attempt + 1} of {_ATTEMPTS}.",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -280,7 +280,11 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         scorer = ConfusionCountsScorer(
             labels=labels,
             pos_label=pos_label,
-            metrics=[name for name, m in asked.items() if m.greater_is_better is not None],
+            metrics=[
+                metric if metric.name == name else name  # an alias stays the key
+                for name, metric in asked.items()
+                if metric.greater_is_better is not None
+            ],
             cells=True,
         )
         results = _run_again_if_a_worker_dies(

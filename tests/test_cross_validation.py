@@ -1,0 +1,567 @@
+"""BayesianCrossValidator and cross_val_posterior."""
+
+import pickle
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePOut,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_validate,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skuncertain import (
+    BayesianCrossValidator,
+    ConfusionCountsScorer,
+    CrossValPosterior,
+    FoldDisagreementWarning,
+    cross_val_posterior,
+    fold_interval,
+    get_metric,
+    make_metric,
+)
+
+X, Y = make_classification(240, 6, flip_y=0.15, random_state=1)
+GROUPS = np.arange(240) // 8
+NB = GaussianNB()
+
+
+@pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
+def routing(request):
+    with sklearn.config_context(enable_metadata_routing=request.param):
+        yield request.param
+
+
+def test_fitted_attributes():
+    bcv = BayesianCrossValidator(NB, cv=StratifiedKFold(6), random_state=0).fit(X, Y)
+    plain = cross_validate(NB, X, Y, cv=StratifiedKFold(6), scoring=["f1", "accuracy"])
+    np.testing.assert_allclose(bcv.cv_results_["test_f1"], plain["test_f1"])
+    assert len(bcv.cv_results_["indices"]["test"]) == 6
+    assert bcv.counts_.shape == (6,)
+    assert bcv.counts_.sum().n == 240
+    assert list(bcv.posteriors_) == ["accuracy", "precision", "recall", "f1", "mcc"]
+    for name, interval in bcv.intervals_.items():
+        assert interval == bcv.interval(name) == fold_interval(bcv.counts_, name)
+        assert interval == bcv.posteriors_[name].interval()
+    np.testing.assert_array_equal(bcv.classes_, [0, 1])
+    assert bcv.n_features_in_ == 6
+    np.testing.assert_array_equal(bcv.predict(X), clone(NB).fit(X, Y).predict(X))
+    assert bcv.predict_proba(X).shape == (240, 2)
+    assert bcv.predict_log_proba(X[:3]).shape == (3, 2)
+    assert bcv.score(X, Y) == clone(NB).fit(X, Y).score(X, Y)
+    assert not hasattr(bcv, "decision_function")
+    assert isinstance(bcv.result_, CrossValPosterior)
+
+
+@pytest.mark.filterwarnings("ignore::skuncertain.DegenerateIntervalWarning")  # t beyond 1
+def test_other_methods_and_settings_after_fit():
+    bcv = BayesianCrossValidator(NB, cv=5, omega="wang-li", level=0.9, kind="hdi").fit(X, Y)
+    counts = bcv.counts_
+    options = {"level": 0.9, "kind": "hdi"}
+    assert bcv.interval("f1") == fold_interval(counts, "f1", omega="wang-li", **options)
+    assert bcv.interval("f1", omega="auto") == fold_interval(counts, "f1", **options)
+    for method in ("averaged", "average-exact", "t", "corrected_t", "nadeau_bengio", "dirichlet"):
+        assert bcv.interval("recall", method, 0.95, "eti") == fold_interval(
+            counts, "recall", method=method
+        )
+    assert bcv.interval("f1", estimand="model", omega="auto") == fold_interval(
+        counts, "f1", estimand="model", **options
+    )
+    assert bcv.interval("npv", prior=0.5) == fold_interval(
+        counts, "npv", omega="wang-li", prior=0.5, **options
+    )
+    assert bcv.posterior("recall", pos_label=0).interval() == fold_interval(
+        counts, "specificity", omega="wang-li"
+    )
+    with pytest.raises(ValueError, match="method='t' has no omega"):
+        bcv.interval("f1", "t", omega="auto")
+    with pytest.raises(ValueError, match="needs omega='auto'"):
+        bcv.interval("f1", estimand="model", omega="wang-li")
+    model = BayesianCrossValidator(NB, cv=5, estimand="model").fit(X, Y)
+    assert model.interval("f1") == fold_interval(counts, "f1", estimand="model")
+    assert model.interval("f1", omega="wang-li") == fold_interval(counts, "f1", omega="wang-li")
+    assert "the one model" in model.report()
+
+
+def test_averaged_as_default_method():
+    bcv = BayesianCrossValidator(NB, cv=5, method="averaged", metrics="f1").fit(X, Y)
+    assert bcv.interval("f1") == fold_interval(bcv.counts_, "f1", method="averaged")
+    assert bcv.interval("f1", omega="wang-li") == fold_interval(bcv.counts_, "f1", omega="wang-li")
+
+
+def test_report_says_what_was_done():
+    text = BayesianCrossValidator(NB, cv=5).fit(X, Y).report()
+    for part in (
+        "95 % equal-tailed",
+        "'pooled'",
+        "K = 5",
+        "n = 240",
+        "positive class 1",
+        "trained on 192 rows",
+        "micro",
+        "macro",
+        "omega",
+        "0.60",  # the published omega for K = 5
+        "wang-li",
+        "corrected_t",
+    ):
+        assert part in text
+    assert "Warnings" not in text
+
+
+def test_more_classes_and_strings():
+    rows, species = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[species]
+    bcv = BayesianCrossValidator(NB, cv=5).fit(rows, names)
+    assert list(bcv.intervals_) == ["accuracy", "balanced_accuracy", "f1_macro", "mcc"]
+    assert bcv.counts_.labels == ("setosa", "versicolor", "virginica")
+    assert bcv.counts_.pos_label is None
+    low, high = bcv.interval("recall", pos_label="virginica")
+    assert 0.7 < low < high < 1
+    with pytest.raises(ValueError, match="Name the class with pos_label"):
+        bcv.interval("recall")
+    with pytest.raises(ValueError, match="Name the class with pos_label"):
+        BayesianCrossValidator(NB, metrics=["recall"]).fit(rows, names)
+    assert "3 classes" in bcv.report()
+
+
+def test_metrics_of_all_sorts():
+    own = make_metric(lambda p: p[..., 1, 1], name="own", range=(0, 1))
+    metrics = ["f1", get_metric("npv"), "prevalence", "fpr", own]
+    bcv = BayesianCrossValidator(NB, cv=5, metrics=metrics, random_state=0).fit(X, Y)
+    assert list(bcv.intervals_) == ["f1", "npv", "prevalence", "fpr", "own"]
+    assert "test_neg_fpr" in bcv.cv_results_
+    assert bcv.interval(own) == bcv.intervals_["own"]
+    assert "own" in bcv.report()
+
+
+# --------------------------------------------------------------------------------------------------
+# Splitters
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_repeats", "n_folds", "n"),
+    [
+        (None, 1, 5, 240),
+        (KFold(4, shuffle=True, random_state=0), 1, 4, 240),
+        (RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0), 3, 5, 240),
+        (GroupKFold(5), 1, 5, 240),
+        (StratifiedGroupKFold(5), 1, 5, 240),
+        (LeaveOneGroupOut(), 1, 30, 240),
+        (PredefinedSplit(np.arange(240) % 5 - 1), 1, 4, 192),
+        ([(np.arange(150), np.arange(150, 240))], 1, 1, 90),
+        (ShuffleSplit(1, test_size=0.3, random_state=0), 1, 1, 72),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+@pytest.mark.filterwarnings("ignore::skuncertain.FoldDisagreementWarning")
+def test_splits_that_can_be_pooled(cv, n_repeats, n_folds, n):
+    bcv = BayesianCrossValidator(NB, cv=cv).fit(X, Y, groups=GROUPS if _grouped(cv) else None)
+    result = bcv.result_
+    assert (result.n_repeats, result.n_folds, result.n) == (n_repeats, n_folds, n)
+    assert len(bcv.counts_) == n_repeats * n_folds
+    assert bcv.interval("recall") == fold_interval(bcv.counts_, "recall", n_repeats=n_repeats)
+
+
+def _grouped(cv):
+    return isinstance(cv, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut)
+
+
+def test_leave_one_and_two_out():
+    bcv = BayesianCrossValidator(NB, cv=LeaveOneOut(), metrics=["accuracy", "f1"]).fit(X, Y)
+    assert bcv.result_.n_folds == 240
+    assert bcv.interval("f1") == fold_interval(bcv.counts_, "f1")
+    pairs = BayesianCrossValidator(NB, cv=LeavePOut(2), metrics=["accuracy"])
+    pairs.fit(X[:21], Y[:21])
+    assert (pairs.result_.n_repeats, pairs.result_.n_folds, pairs.result_.n) == (20, 10.5, 21)
+    assert pairs.result_.disagreement() == []
+
+
+@pytest.mark.parametrize(
+    ("cv", "reason"),
+    [
+        (ShuffleSplit(6, test_size=0.3, random_state=0), "tested between"),
+        (TimeSeriesSplit(5), "serve for training between 0 and 4 times"),
+        (TimeSeriesSplit(5, max_train_size=40), "serve for training"),
+        (TimeSeriesSplit(5, gap=3), "serve for training"),
+    ],
+    ids=["shuffle", "time", "window", "gap"],
+)
+def test_splits_that_cannot_be_pooled(cv, reason):
+    with pytest.raises(ValueError, match=f"{reason}.*Use method='nadeau_bengio'"):
+        BayesianCrossValidator(_NeverFit(), cv=cv).fit(X, Y)
+    bcv = BayesianCrossValidator(NB, cv=cv, method="nadeau_bengio").fit(X, Y)
+    n_train = np.array([len(train) for train, _ in cv.split(X)])
+    n_test = np.array([len(test) for _, test in cv.split(X)])
+    expected = fold_interval(
+        bcv.cv_results_["test_f1"], method="nadeau_bengio", n_train=n_train, n_test=n_test
+    )
+    np.testing.assert_allclose(bcv.interval("f1"), expected, rtol=1e-12)
+    with pytest.raises(ValueError, match="Use method='nadeau_bengio'"):
+        bcv.interval("f1", omega="wang-li")
+    assert "nadeau_bengio" in bcv.report()
+
+
+class _NeverFit(GaussianNB):
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError("splits are looked at before anything is fitted")
+
+
+def test_a_splitter_without_seed_is_asked_once():
+    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2)  # other folds at every call
+    bcv = BayesianCrossValidator(NB, cv=cv, keep_predictions=True).fit(X, Y)
+    again = np.array(
+        [
+            confusion_matrix(Y[rows], predicted)
+            for rows, predicted in zip(
+                bcv.cv_results_["indices"]["test"], bcv.predictions_, strict=True
+            )
+        ]
+    )
+    np.testing.assert_array_equal(again, bcv.counts_.counts)
+
+
+def test_nested_cross_validation(routing):
+    search = GridSearchCV(NB, {"var_smoothing": [1e-9, 1e-3]})
+    bcv = BayesianCrossValidator(search, cv=StratifiedGroupKFold(5)).fit(X, Y, groups=GROUPS)
+    counts = []
+    for train, test in StratifiedGroupKFold(5).split(X, Y, GROUPS):
+        inner = clone(search).fit(X[train], Y[train])
+        counts.append(confusion_matrix(Y[test], inner.predict(X[test])))
+    np.testing.assert_array_equal(bcv.counts_.counts, counts)
+    assert bcv.estimator_.best_params_ == clone(search).fit(X, Y).best_params_
+
+
+def test_groups_reach_the_inner_search_with_routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(NB, {"var_smoothing": [1e-9, 1e-3]}, cv=GroupKFold(3))
+        bcv = BayesianCrossValidator(search, cv=GroupKFold(4)).fit(X, Y, groups=GROUPS)
+        assert bcv.counts_.sum().n == 240
+        with pytest.raises(TypeError, match="groups"):
+            BayesianCrossValidator(NB, cv=3).fit(X, Y, groups=GROUPS)
+
+
+def test_weights_of_the_fit(routing):
+    model = GaussianNB()
+    if routing:
+        model.set_fit_request(sample_weight=True)
+    weight = np.where(Y == 1, 20.0, 0.05)
+    bcv = BayesianCrossValidator(model, cv=4).fit(X, Y, sample_weight=weight)
+    plain = BayesianCrossValidator(GaussianNB(), cv=4).fit(X, Y)
+    assert bcv.counts_.sum().n == 240  # rows, not weights
+    assert bcv.counts_.counts[:, 1, 1].sum() > plain.counts_.counts[:, 1, 1].sum()
+    assert bcv.predict(X).sum() > plain.predict(X).sum()
+    if routing:  # under another name
+        model = GaussianNB().set_fit_request(sample_weight="w")
+        again = BayesianCrossValidator(model, cv=4).fit(X, Y, w=weight)
+        assert again.counts_ == bcv.counts_
+
+
+# --------------------------------------------------------------------------------------------------
+# Failures, workers, labels
+
+
+class FailsOnSomeFolds(GaussianNB):
+    """Fails when the row that is named is among the training rows' absentees."""
+
+    def fit(self, X, y, sample_weight=None):
+        if not np.any(X[:, -1] == 7777.0):
+            raise ValueError("this fold fails")
+        return super().fit(X, y)
+
+
+def test_a_failing_fold_is_named_and_left_out():
+    marked = X.copy()
+    marked[5, -1] = 7777.0  # the fold that tests row 5 does not train on it
+    bcv = BayesianCrossValidator(FailsOnSomeFolds(), cv=KFold(5), error_score=np.nan)
+    with pytest.warns(FitFailedWarning) as caught:
+        bcv.fit(marked, Y)
+    ours = [str(w.message) for w in caught if "fold 0 of 5" in str(w.message)]
+    assert len(ours) == 1
+    assert "rests on 4 folds" in ours[0]
+    assert bcv.counts_.shape == (4,)
+    assert (bcv.result_.lost, bcv.result_.n) == ((0,), 192)
+    assert bcv.interval("f1") == fold_interval(bcv.counts_, "f1")
+    assert "folds [0] failed" in bcv.report()
+    bcv = BayesianCrossValidator(FailsOnSomeFolds(), cv=KFold(5), method="nadeau_bengio")
+    with pytest.raises(ValueError, match="this fold fails"):
+        bcv.fit(marked, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
+        bcv.set_params(error_score=np.nan, keep_predictions=True).fit(marked, Y)
+    assert bcv.predictions_[0] is None
+    assert len(bcv.predictions_[1]) == 48
+    repeated = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
+        bcv = BayesianCrossValidator(FailsOnSomeFolds(), cv=repeated, error_score=np.nan)
+        bcv.fit(marked, Y)
+    assert bcv.result_.n_folds == 4
+    assert bcv.interval("f1").length > 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_results_do_not_depend_on_the_workers(n_jobs, backend):
+    expected = BayesianCrossValidator(NB, cv=5, random_state=0).fit(X, Y)
+    with joblib.parallel_config(backend=backend):
+        found = BayesianCrossValidator(NB, cv=5, n_jobs=n_jobs, random_state=0).fit(X, Y)
+    assert found.counts_ == expected.counts_
+    assert found.intervals_ == expected.intervals_
+
+
+def test_verbose_shows_progress(capsys):
+    BayesianCrossValidator(NB, cv=3, verbose=2).fit(X, Y)
+    printed = capsys.readouterr()
+    assert "[CV]" in printed.out + printed.err
+
+
+class Moody(DummyClassifier):
+    """Predicts one class for all rows: which one, two training rows decide."""
+
+    def predict(self, X):
+        return np.full(len(X), int(self.class_prior_[1] > 0.5))
+
+
+def test_unstable_learner_is_reported_once():
+    y = np.tile([0, 1], 120)
+    y[:3] = 1
+    bcv = BayesianCrossValidator(Moody(), cv=KFold(8), metrics=["recall", "accuracy"])
+    with pytest.warns(FoldDisagreementWarning, match="recall") as caught:
+        bcv.fit(X, y)
+    assert [w.category for w in caught].count(FoldDisagreementWarning) == 1
+    assert "disagree" in bcv.report()
+
+
+@pytest.mark.parametrize(
+    ("y", "positives"),
+    [
+        (np.where(Y == 1, 1, -1), 1),
+        (Y.astype(bool), True),
+        (np.array(["no", "yes"])[Y], "yes"),
+    ],
+    ids=["-1 and 1", "bool", "strings"],
+)
+def test_labels(y, positives):
+    plain = BayesianCrossValidator(NB, cv=5).fit(X, Y)
+    bcv = BayesianCrossValidator(NB, cv=5).fit(X, y)
+    assert bcv.counts_.pos_label == positives
+    np.testing.assert_array_equal(bcv.counts_.counts, plain.counts_.counts)
+    np.testing.assert_array_equal(bcv.classes_, np.unique(y))
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdef"))
+    y = pandas.Series(np.array(["no", "yes"])[Y], dtype="string")
+    bcv = BayesianCrossValidator(NB, cv=5, keep_predictions=True).fit(frame, y)
+    assert bcv.interval("f1") == BayesianCrossValidator(NB, cv=5).fit(X, Y).interval("f1")
+    assert list(bcv.feature_names_in_) == list("abcdef")
+    table = bcv.result_.to_frame()
+    assert table.loc["recall", "high"] == bcv.interval("recall").high
+    y = pandas.Series(Y, dtype="Int64", index=np.arange(240) + 1000)
+    assert BayesianCrossValidator(NB, cv=5).fit(frame, y).interval("f1") == bcv.interval("f1")
+
+
+def test_kept_predictions():
+    bcv = BayesianCrossValidator(NB, cv=5, keep_predictions=True, refit=False).fit(X, Y)
+    assert "estimator" not in bcv.cv_results_
+    for rows, labels, scores in zip(
+        bcv.cv_results_["indices"]["test"], bcv.predictions_, bcv.scores_, strict=True
+    ):
+        np.testing.assert_array_equal(labels, scores.argmax(axis=1))
+        assert len(rows) == len(labels)
+    svc = BayesianCrossValidator(LinearSVC(), cv=3, keep_predictions=True).fit(X, Y)
+    assert svc.scores_[0].ndim == 1
+    assert svc.decision_function(X).shape == (240,)
+
+
+def test_without_refit_nothing_is_predicted():
+    bcv = BayesianCrossValidator(NB, cv=3, refit=False).fit(X, Y)
+    assert not hasattr(bcv, "predict")
+    assert not hasattr(bcv, "estimator_")
+    assert bcv.n_features_in_ == 6
+    with pytest.raises(AttributeError, match="has no attribute 'predict'"):
+        bcv.predict(X)
+
+
+def test_ordinary_object():
+    bcv = BayesianCrossValidator(KNeighborsClassifier(3), cv=3, omega=0.7)
+    with pytest.raises(NotFittedError):
+        bcv.interval("f1")
+    with pytest.raises(AttributeError, match="not fitted yet"):
+        bcv.counts_  # noqa: B018
+    bcv.fit(X, Y)
+    again = pickle.loads(pickle.dumps(bcv))
+    assert again.intervals_ == bcv.intervals_
+    assert pickle.loads(pickle.dumps(again.result_)).interval("f1") == bcv.interval("f1")
+    assert clone(bcv).get_params(deep=False)["omega"] == 0.7
+    assert not hasattr(clone(bcv), "result_")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "mean"}, "method must be one of"),
+        ({"omega": "auto ", "method": "pooled"}, "omega must be one of"),
+        ({"omega": 0.1}, r"omega must be in \[1/K, 1\]"),
+        ({"omega": 0.5, "method": "t"}, "belong to method='pooled'"),
+        ({"estimand": "model", "omega": "wang-li"}, "needs omega='auto'"),
+        ({"level": 95}, "Did you mean 0.95"),
+        ({"metrics": ["f1", "prcision"]}, "Did you mean 'precision'"),
+        ({"metrics": []}, "at least one metric"),
+        ({"labels": [0, 2]}, "y holds the label 1, which is not in labels"),
+        ({"pos_label": "x"}, "pos_label 'x' is not one of the labels"),
+        ({"error_score": 0.0}, "error_score must be 'raise' or nan"),
+        ({"prior": [1, 2]}, "array prior must have shape"),
+    ],
+)
+def test_what_is_refused_before_the_work(options, message):
+    def attempt():
+        bcv = BayesianCrossValidator(
+            NB if "omega" in options else _NeverFit(), cv=3, **options
+        ).fit(X, Y)
+        return bcv.intervals_
+
+    with pytest.raises(ValueError, match=message):
+        attempt()
+
+
+def test_targets_that_are_no_classes():
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        BayesianCrossValidator(NB).fit(X, None)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        BayesianCrossValidator(NB).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="only one class, 1"):
+        BayesianCrossValidator(NB).fit(X, np.ones(240))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        BayesianCrossValidator(NB).fit(X, Y[:-1])
+    with pytest.raises(ValueError, match="one class label per row"):
+        BayesianCrossValidator(DecisionTreeClassifier()).fit(X, np.eye(2, dtype=int)[Y])
+
+
+# --------------------------------------------------------------------------------------------------
+# cross_val_posterior
+
+
+def test_three_ways_to_the_same_result():
+    bcv = BayesianCrossValidator(NB, cv=5, random_state=0).fit(X, Y)
+    counted = cross_validate(NB, X, Y, cv=5, scoring=ConfusionCountsScorer(), return_indices=True)
+    ordinary = cross_validate(
+        NB, X, Y, cv=5, scoring="roc_auc", return_estimator=True, return_indices=True
+    )
+    for found in (
+        cross_val_posterior(bcv.cv_results_),
+        cross_val_posterior(counted),
+        cross_val_posterior(counted, y=Y),
+        cross_val_posterior(ordinary, X, Y),
+    ):
+        assert found.counts == bcv.counts_
+        assert found.intervals == bcv.intervals_
+        assert found.report() == bcv.report()
+    assert "assumed" not in repr(cross_val_posterior(counted))
+
+
+def test_repeats_from_indices_or_by_hand():
+    cv = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
+    options = {"cv": cv, "scoring": ConfusionCountsScorer()}
+    known = cross_val_posterior(cross_validate(NB, X, Y, return_indices=True, **options))
+    results = cross_validate(NB, X, Y, **options)
+    told = cross_val_posterior(results, n_repeats=3)
+    assert known.interval("f1") == told.interval("f1")
+    assert told.interval("f1", "nadeau_bengio") == known.interval("f1", "nadeau_bengio")
+    assert "assumed to partition" in repr(told)
+    assert "assumed to partition" in told.report()
+    # Read as 12 folds of 720 rows the interval would be too short.
+    assert cross_val_posterior(results).interval("f1").length < known.interval("f1").length
+    with pytest.raises(ValueError, match="n_repeats=5 must divide the number of folds, 12"):
+        cross_val_posterior(results, n_repeats=5)
+    with pytest.raises(ValueError, match="does not fit the indices"):
+        cross_val_posterior(cross_validate(NB, X, Y, return_indices=True, **options), n_repeats=2)
+
+
+def test_labels_of_the_scorer():
+    names = np.array(["a", "b"])[Y]
+    scorer = ConfusionCountsScorer(pos_label="a")
+    results = cross_validate(NB, X, names, cv=5, scoring=scorer, return_indices=True)
+    found = cross_val_posterior(results, y=names, pos_label="a")
+    assert found.counts.pos_label == "a"
+    plain = BayesianCrossValidator(NB, cv=5).fit(X, Y)
+    np.testing.assert_allclose(found.interval("recall"), plain.interval("specificity"))
+    with pytest.raises(ValueError, match="as they were given to the scorer"):
+        cross_val_posterior(results, y=names)  # "b" would be positive
+    unnamed = cross_val_posterior(results)
+    np.testing.assert_allclose(unnamed.interval("recall"), found.interval("recall"))
+
+
+def test_results_that_are_no_counts():
+    plain = cross_validate(NB, X, Y, cv=3)
+    call = r"scoring=ConfusionCountsScorer\(\), return_indices=True\)"
+    with pytest.raises(ValueError, match=call):
+        cross_val_posterior(plain)
+    with pytest.raises(ValueError, match=call):
+        cross_val_posterior(cross_validate(NB, X, Y, cv=3, return_estimator=True), X, Y)
+    both = cross_validate(NB, X, Y, cv=3, return_estimator=True, return_indices=True)
+    with pytest.raises(ValueError, match="X and y are missing"):
+        cross_val_posterior(both)
+    with pytest.raises(TypeError, match="must be the dict"):
+        cross_val_posterior([0.8, 0.9])
+    shuffled = cross_validate(
+        NB,
+        X,
+        Y,
+        cv=ShuffleSplit(4, random_state=0),
+        scoring=ConfusionCountsScorer(),
+        return_indices=True,
+    )
+    with pytest.raises(ValueError, match="Use method='nadeau_bengio'"):
+        cross_val_posterior(shuffled)
+    assert cross_val_posterior(shuffled, method="nadeau_bengio").interval("f1").length > 0
+
+
+def test_failed_folds_of_an_ordinary_run():
+    marked = X.copy()
+    marked[5, -1] = 7777.0
+    with pytest.warns(FitFailedWarning):
+        results = cross_validate(
+            FailsOnSomeFolds(), marked, Y, cv=KFold(5), return_estimator=True, return_indices=True
+        )
+    with pytest.warns(FitFailedWarning, match="fold 0 of 5"):
+        found = cross_val_posterior(results, marked, Y)
+    assert found.lost == (0,)
+    assert found.n_folds == 4
+
+
+def test_plain_representation():
+    found = cross_val_posterior(
+        cross_validate(NB, X, Y, cv=4, scoring=ConfusionCountsScorer()), random_state=3
+    )
+    plain = found.to_dict()
+    assert plain["seed"] == 3
+    assert plain["metrics"]["f1"]["low"] == found.interval("f1").low
+    assert plain["metrics"]["f1"]["omega_wang_li"] == 0.625
+    assert np.sum(plain["counts"]["counts"]) == 240
+    with pytest.raises(AttributeError):
+        found.seed = 4
