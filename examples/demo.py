@@ -6,7 +6,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skuncertain import ConfusionCounts
+from skuncertain import BayesianCrossValidator, ConfusionCounts
 
 # An ordinary scikit-learn evaluation: a third of the data set is held out.
 X, y = load_breast_cancer(return_X_y=True)
@@ -39,3 +39,7 @@ print(
     f"{counts.posterior('precision').interval().low:.2f} to "
     f"{counts.posterior('precision').interval().high:.2f}."
 )
+
+print("\nThe same model in 10-fold cross-validation, all rows:\n")
+pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+print(BayesianCrossValidator(pipeline, cv=10, pos_label="malignant").fit(X, y).report())

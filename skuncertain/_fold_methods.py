@@ -164,7 +164,7 @@ class Folds:
             "micro": self.observed,
             "macro": macro,
             "variance_ratio": self.variance.ratio(),
-            "p_value": self.variance.p_value(),
+            "p_value": self.variance.p_value,
         }
         plain = {name: v.item() if np.ndim(v) == 0 else v for name, v in plain.items()}
         return FoldDiagnostics(
@@ -179,7 +179,7 @@ class Folds:
 
     def disagreement(self):
         """Text if the folds disagree more than sampling explains, otherwise None."""
-        p_value = np.asarray(self.variance.p_value())
+        p_value = np.asarray(self.variance.p_value)
         if not np.any(p_value < DISAGREEMENT / p_value.size):
             return None
         worst = np.unravel_index(np.argmin(p_value), p_value.shape)

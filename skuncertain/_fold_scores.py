@@ -22,10 +22,12 @@ def score_posterior(
     """
     usable = ~np.isnan(scores)
     number = usable.sum(axis=-1)
-    if np.any(number < 2):
+    if np.all(number < 2):
         raise ValueError(
-            f"method={method!r} needs a score in at least two folds, got {int(number.min())}."
+            f"method={method!r} needs a score in at least two folds, got {int(number.max())}."
         )
+    # In a stack, a problem with a single score has no answer; the others have theirs.
+    number = np.where(number < 2, np.nan, number)
     name = metric or "the score"
     if not usable.all():
         warnings.warn(
@@ -53,10 +55,10 @@ def score_posterior(
         ratio = _test_over_train(scores.shape, usable, n_train, n_test)
         df, spread = number - 1, variance * (1 / number + ratio)
     else:
-        if np.any(folds <= 1):
+        if np.nanmin(folds) <= 1:
             raise ValueError(
                 f"method={method!r} needs at least two folds in a repetition, got "
-                f"{float(folds.min()):g}: use method='nadeau_bengio'."
+                f"{float(np.nanmin(folds)):g}: use method='nadeau_bengio'."
             )
         df, spread = folds - 1, variance / folds
         if method == "corrected_t":

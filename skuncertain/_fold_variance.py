@@ -10,6 +10,7 @@ and b failures it is (a_k - theta n_k) / N. Three variances of the pooled value:
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import chdtrc
@@ -62,6 +63,7 @@ class FoldVariance:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.between == 0, 0.0, self.between / self.binomial)
 
+    @cached_property
     def p_value(self):
         """Probability of folds that differ that much by chance."""
         if self.n_folds <= 1:

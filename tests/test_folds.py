@@ -293,6 +293,10 @@ def test_scores_without_variance_or_value():
     assert found == fold_interval([0.7, 0.8, 0.9], method="t")
     with pytest.raises(ValueError, match="at least two folds, got 1"):
         fold_interval([0.7, np.nan], method="t")
+    with pytest.warns(UndefinedMetricWarning, match="1 of 4 folds"):
+        low, high = fold_interval([[0.7, np.nan], [0.7, 0.8]], method="corrected_t")
+    assert np.isnan(low[0])
+    assert (low[1], high[1]) == fold_interval([0.7, 0.8], method="corrected_t")
     with pytest.warns(DegenerateIntervalWarning, match="leaves its range"):
         fold_interval([[[9, 0], [0, 9]], [[8, 1], [0, 9]]], "accuracy", method="t")
     infinite = [[[9, 0], [2, 9]], [[8, 1], [1, 9]]]
