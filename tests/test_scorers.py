@@ -38,6 +38,7 @@ X3, Y3 = make_classification(300, 6, n_informative=4, n_classes=3, class_sep=0.8
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
 GRID = {"logisticregression__C": [0.01, 1.0]}
 CV = StratifiedKFold(5)
+NONE: dict = {}  # scikit-learn 1.6.0 with routing cannot do without params
 
 
 @pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
@@ -48,7 +49,7 @@ def routing(request):
 
 def predicted_matrix(y, labels=None):
     matrices = []
-    predicted = cross_val_predict(MODEL, X if len(np.unique(y)) == 2 else X3, y, cv=CV)
+    predicted = cross_val_predict(MODEL, X if len(np.unique(y)) == 2 else X3, y, cv=CV, params=NONE)
     for _, test in CV.split(X, y):
         matrices.append(confusion_matrix(y[test], predicted[test], labels=labels))
     return np.array(matrices)
@@ -56,7 +57,9 @@ def predicted_matrix(y, labels=None):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_binary_keys_are_the_confusion_matrix(routing, n_jobs):
-    results = cross_validate(MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer(), n_jobs=n_jobs)
+    results = cross_validate(
+        MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer(), n_jobs=n_jobs, params=NONE
+    )
     expected = predicted_matrix(Y)
     for key, cell in {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}.items():
         np.testing.assert_array_equal(results[f"test_{key}"], expected[:, cell[0], cell[1]])
@@ -68,7 +71,7 @@ def test_binary_keys_are_the_confusion_matrix(routing, n_jobs):
 
 def test_one_key_per_cell_for_more_classes(routing):
     scorer = ConfusionCountsScorer(metrics=["f1_macro", "recall"], pos_label=2)
-    results = cross_validate(MODEL, X3, Y3, cv=CV, scoring=scorer)
+    results = cross_validate(MODEL, X3, Y3, cv=CV, scoring=scorer, params=NONE)
     expected = predicted_matrix(Y3)
     for i in range(3):
         for j in range(3):
@@ -228,7 +231,7 @@ def test_weights_reach_the_fit_but_never_the_counts(routing):
     )
     cells = sum(results[f"test_{key}"] for key in ("tn", "fp", "fn", "tp"))
     np.testing.assert_array_equal(cells, [60] * 5)
-    plain = cross_validate(model, X, Y, cv=CV, scoring=ConfusionCountsScorer())
+    plain = cross_validate(model, X, Y, cv=CV, scoring=ConfusionCountsScorer(), params=NONE)
     assert results["test_tp"].sum() > plain["test_tp"].sum()  # the fit was weighted
 
 
@@ -285,7 +288,8 @@ def test_bound_scorer_in_a_search(routing):
     assert 0 < search.best_score_ < search.cv_results_["mean_test_score"].max() + 1e-12
     pickle.loads(pickle.dumps(scorer))
     clone(search)
-    assert cross_val_score(MODEL, X, _names(Y), scoring=scorer, cv=CV).shape == (5,)
+    scores = cross_val_score(MODEL, X, _names(Y), scoring=scorer, cv=CV, params=NONE)
+    assert scores.shape == (5,)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
