@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
+    UNUSED,
     MetadataRouter,
     MethodMapping,
     get_routing_for_object,
@@ -167,6 +168,9 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
     >>> bcv.predict(X[:3])
     array([0, 0, 0])
     """
+
+    # A router, not a consumer: there is nothing to request for `groups` itself.
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
 
     def __init__(
         self,
