@@ -1,5 +1,7 @@
 """How sure are you of that score? Credible and confidence intervals for classification metrics."""
 
+from skuncertain._comparison import compare, compare_cv, compare_paired
+from skuncertain._comparison_result import ComparisonResult
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
 from skuncertain._cross_validation import BayesianCrossValidator
@@ -24,6 +26,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "BayesianCrossValidator",
     "BetaPosterior",
+    "ComparisonResult",
     "ConfusionCounts",
     "ConfusionCountsScorer",
     "CrossValPosterior",
@@ -35,6 +38,9 @@ __all__ = [
     "JointPosterior",
     "Metric",
     "SmallSampleWarning",
+    "compare",
+    "compare_cv",
+    "compare_paired",
     "confidence_interval",
     "credible_interval",
     "cross_val_posterior",

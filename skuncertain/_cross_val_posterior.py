@@ -1,5 +1,6 @@
 """Posteriors of a finished cross-validation."""
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from skuncertain._fold_methods import (
     Folds,
     check_omega,
     known_options,
+    per_proportion,
     warn_of_disagreement,
 )
 from skuncertain._fold_variance import ESTIMANDS
@@ -53,7 +55,13 @@ class Settings:
         check_choice("method", self.method, METHODS)
         check_choice("estimand", self.estimand, ESTIMANDS)
         check_omega(self.omega, np.inf)
-        check_prior(self.prior, n_classes)
+        if self.method == "dirichlet":
+            check_prior(self.prior, n_classes)
+        else:
+            per_proportion(self.prior, n_classes)
+        is_default = np.ndim(self.prior) == 0 and self.prior == 1.0
+        if "prior" not in known_options(self.method) and not is_default:
+            raise ValueError(f"method={self.method!r} has no prior, got {self.prior!r}.")
         check_level(self.level)
         check_kind(self.kind)
         if self.method != "pooled" and (self.omega != "auto" or self.estimand != "algorithm"):
@@ -74,11 +82,15 @@ def check_metrics(metrics, n_classes, positive):
         metrics = TWO_CLASS_METRICS if n_classes == 2 else MANY_CLASS_METRICS
     elif isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
+    elif not isinstance(metrics, list | tuple | set | dict):
+        raise TypeError(f"metrics must be a list of metrics, got {metrics!r}.")
     found = {}
     for name in metrics:
         metric = get_metric(name)
         if metric.average == "binary":
             metric.positive_index(n_classes, positive)
+        elif metric.user:
+            metric.evaluate(np.ones((2, n_classes, n_classes)))  # an early error if it is no metric
         found[name if isinstance(name, str) else metric.name] = metric
     if not found:
         raise ValueError("metrics must name at least one metric, got an empty list.")
@@ -330,6 +342,13 @@ class CrossValPosterior:
     def warn(self) -> None:
         """One warning for lost folds, one for folds that disagree."""
         warn_of_lost_folds(self.lost, len(self.counts) + len(self.lost))
+        if self.splits.overlap:
+            warnings.warn(
+                f"split {self.splits.overlap[0]} tests rows that it has trained on: its score says "
+                "nothing about new rows.",
+                UserWarning,
+                stacklevel=3,
+            )
         found = self.disagreement()
         if found:
             warn_of_disagreement(found, stacklevel=4)
@@ -386,6 +405,10 @@ class CrossValPosterior:
         str
             What was asked, the point values, the intervals by several methods, and warnings.
         """
+        return self._report_text
+
+    @cached_property
+    def _report_text(self):
         return "\n".join(report_lines(self))
 
 
@@ -466,6 +489,14 @@ def cross_val_posterior(
     assumed = splits is None
     if splits is None:
         repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
+        if n_repeats is None:
+            warnings.warn(
+                "cv_results does not hold the indices of the splits: the folds are taken to "
+                "test every row once. Call cross_validate(..., return_indices=True), or give "
+                "n_repeats=.",
+                UserWarning,
+                stacklevel=2,
+            )
         if (len(counts) + len(lost)) % repeats:
             raise ValueError(
                 f"n_repeats={repeats} must divide the number of folds, {len(counts) + len(lost)}."

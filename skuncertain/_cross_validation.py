@@ -32,12 +32,12 @@ from skuncertain._counts import ConfusionCounts
 from skuncertain._cross_val_posterior import CrossValPosterior, Settings, check_metrics
 from skuncertain._cv_counts import predict_folds, read_counts
 from skuncertain._distributions import Posterior
-from skuncertain._fold_methods import POOLING
+from skuncertain._fold_methods import POOLING, check_omega
 from skuncertain._intervals import Interval
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
 from skuncertain._scorers import ConfusionCountsScorer
-from skuncertain._splits import Splits
-from skuncertain._validation import resolve_seed
+from skuncertain._splits import Splits, as_rows
+from skuncertain._validation import check_bool, resolve_seed
 
 # A process that died (out of memory, a machine that went away) takes its folds with it, and joblib
 # its whole call: loky says BrokenExecutor, dask says CancelledError.
@@ -59,6 +59,20 @@ def _run_again_if_a_worker_dies(function, *args, **kwargs):
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+
+def _warn_of_unknown_classes(splits, codes, labels):
+    """Tell if a split tests rows of a class that it could not learn."""
+    for k, (train, test) in enumerate(splits):
+        unknown = np.setdiff1d(codes[test], codes[train])
+        if unknown.size:
+            warnings.warn(
+                f"split {k} tests rows of class {labels[unknown[0]]!r} but trains on none: no "
+                "model can get them right. Use a stratified or shuffled splitter.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return
 
 
 def _delegates(name):
@@ -265,7 +279,11 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         BayesianCrossValidator
             The fitted object.
         """
-        y, labels = self._check_y(X, y)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # nothing of an earlier fit is to be left
+        for name in ("refit", "keep_predictions"):
+            check_bool(name, getattr(self, name))
+        y, codes, labels = self._check_y(X, y)
         pos_label = check_pos_label(labels, self.pos_label)
         positive = None if pos_label is None else labels.index(pos_label)
         settings = Settings(
@@ -277,10 +295,17 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         groups_for_split, fold_params, fit_params = self._route(groups, params)
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         # Split once, and look before the long work begins.
-        splits = list(cv.split(X, y, **groups_for_split))
-        about = Splits.of(*zip(*splits, strict=True))
+        n_rows = len(codes)
+        splits = [
+            (as_rows(train, n_rows), as_rows(test, n_rows))
+            for train, test in cv.split(X, y, **groups_for_split)
+        ]
+        about = Splits.of([train for train, _ in splits], [test for _, test in splits])
         if self.method in POOLING:
             about.refuse_pooling(self.method)
+        if self.method == "pooled":
+            check_omega(self.omega, len(splits) / about.n_repeats)
+        _warn_of_unknown_classes(splits, codes, labels)
         scorer = ConfusionCountsScorer(
             labels=labels,
             pos_label=pos_label,
@@ -338,16 +363,13 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
                 "have one confusion matrix per label."
             )
         found = sorted_labels(array, array)
-        if self.labels is None:
-            if len(found) < 2:
-                raise ValueError(
-                    f"y holds only one class, {found[0]!r}, so there is nothing to learn. Name all "
-                    "classes with labels=[...] if this is meant."
-                )
-            return y, as_labels(found)
-        labels = as_labels(self.labels)
-        encode(array, labels, "y")
-        return y, labels
+        if self.labels is None and len(found) < 2:
+            raise ValueError(
+                f"y holds only one class, {found[0]!r}, so there is nothing to learn. Name all "
+                "classes with labels=[...] if this is meant."
+            )
+        labels = as_labels(found if self.labels is None else self.labels)
+        return y, encode(array, labels, "y"), labels
 
     def _check_error_score(self):
         value = self.error_score
@@ -397,12 +419,12 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
     @property
     def posteriors_(self) -> dict:
         """Posterior of every metric, by name."""
-        return self._result().posteriors
+        return dict(self._result().posteriors)
 
     @property
     def intervals_(self) -> dict:
         """Interval of every metric, by name."""
-        return self._result().intervals
+        return dict(self._result().intervals)
 
     def _result(self):
         if not hasattr(self, "result_"):

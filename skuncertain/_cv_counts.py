@@ -54,6 +54,8 @@ def read_counts(cv_results, X, y, labels, pos_label):
             f"{list(known)}."
         )
     if size == 2:  # the scorer's cells have the positive class last
+        if pos_label is not None and labels is None and y is None and pos_label not in known:
+            raise ValueError(f"pos_label={pos_label!r} needs labels=[...], or y, to be known.")
         pos_label = check_pos_label(known, pos_label)
         if known.index(pos_label) == 0:
             matrices = matrices[..., ::-1, ::-1]
@@ -71,10 +73,10 @@ def read_counts(cv_results, X, y, labels, pos_label):
 def warn_of_lost_folds(lost, n_splits):
     """Name the folds that are left out."""
     if lost:
-        names = ", ".join(map(str, lost))
+        left = n_splits - len(lost)
         warnings.warn(
-            f"fold {names} of {n_splits} (counted from 0) failed and is left out: the answer rests "
-            f"on {n_splits - len(lost)} folds.",
+            f"left out, because they failed: folds {list(lost)} of {n_splits} (counted from 0). "
+            f"The answer rests on {left} fold{'s' * (left != 1)}.",
             FitFailedWarning,
             stacklevel=3,
         )

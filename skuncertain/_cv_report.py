@@ -11,9 +11,11 @@ def report_lines(result):
     """Lines of the text report of a CrossValPosterior."""
     settings, counts = result.settings, result.counts
     kind = {"eti": "equal-tailed", "hdi": "highest-density"}[settings.kind]
+    prior = settings.prior if np.ndim(settings.prior) == 0 else "array"
+    with_prior = settings.method not in ("bootstrap", "t", "corrected_t", "nadeau_bengio")
     lines = [
-        f"{settings.level * 100:g} % {kind} intervals, method '{settings.method}', "
-        f"prior {settings.prior if np.ndim(settings.prior) == 0 else 'array'}",
+        f"{settings.level * 100:g} % {kind} intervals, method '{settings.method}'"
+        + (f", prior {prior}" if with_prior else ""),
         f"K = {result.n_folds:g} fold{'s' * (result.n_folds != 1)}"
         + (f", repeated {result.n_repeats} times" if result.n_repeats > 1 else "")
         + (" (assumed to partition the rows)" if result.assumed else "")
@@ -40,7 +42,8 @@ def report_lines(result):
 
 
 def _main_table(result):
-    header = ["metric", "micro", "macro", "interval", "omega", "published", "fold variance"]
+    pooled = result.settings.method == "pooled"
+    header = ["metric", "micro", "macro", "interval", "omega", "published", "fold variance", "p"]
     rows = []
     for name, posterior in result.posteriors.items():
         about = posterior.diagnostics
@@ -50,27 +53,33 @@ def _main_table(result):
                 f"{about.micro:.3f}",
                 f"{about.macro:.3f}",
                 _show(posterior, result.intervals[name]),
-                "" if np.isnan(about.omega) else f"{about.omega:.2f}",
-                f"{wang_li_omega(result.n_folds):.2f}"
-                if result.settings.method == "pooled"
-                else "",
+                f"{about.omega:.2f}" if pooled else "",
+                f"{wang_li_omega(result.n_folds):.2f}" if pooled else "",
                 f"{about.variance_ratio:.2f}",
+                f"{about.p_value:.2f}",
             ]
         )
-    note = "micro: pooled counts; macro: mean of folds; fold variance: over binomial variance"
-    return [*_table(header, rows), note]
+    note = [
+        "micro: pooled counts; macro: mean of folds; fold variance: over binomial variance;",
+        "p: chance of folds that differ so much",
+    ]
+    return [*_table(header, rows), *note]
 
 
 def _methods_table(result):
     """The same metrics by other methods."""
     level, kind = result.settings.level, result.settings.kind
-    others = {
+    others: dict = {
         "auto": {"method": "pooled", "omega": "auto"},
         "wang-li": {"method": "pooled", "omega": "wang-li"},
         "averaged": {"method": "averaged"},
         "corrected_t": {"method": "corrected_t"},
         "nadeau_bengio": {"method": "nadeau_bengio"},
     }
+    if result.settings.method == "pooled":  # shown above
+        others.pop(result.settings.omega, None)
+    if result.n < 5 * result.n_folds:  # there its intervals are too short
+        others.pop("averaged")
     rows, beyond = [], False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what matters is told of the method that was asked for

@@ -22,7 +22,7 @@ from skuncertain._location_scale import AffinePosterior
 from skuncertain._metric_formulas import collapse, two_by_two
 from skuncertain._metrics import get_metric
 from skuncertain._pairs import Link
-from skuncertain._posterior import check_draws, default_draws, posterior_of
+from skuncertain._posterior import check_draws, default_draws, posterior_of, warn_small
 from skuncertain._priors import PER_CELL, cell_prior, check_prior, describe_prior
 from skuncertain._proportions import proportion_counts
 from skuncertain._quadrature_posterior import QuadraturePosterior
@@ -30,11 +30,16 @@ from skuncertain._resampling import multinomial_replicates
 from skuncertain._results import FoldDiagnostics
 from skuncertain._sums import BetaSum
 from skuncertain._validation import check_choice, check_number, resolve_seed
-from skuncertain.exceptions import DegenerateIntervalWarning, FoldDisagreementWarning
+from skuncertain.exceptions import (
+    DegenerateIntervalWarning,
+    FoldDisagreementWarning,
+    SmallSampleWarning,
+)
 
 POOLING = ("pooled", "averaged", "average-exact", "bootstrap", "dirichlet")
 METHODS = (*POOLING, *SCORE_METHODS)
 DISAGREEMENT = 0.01  # chance of a false alarm per metric
+_MOMENT_DRAWS = 2000  # per fold: enough for its mean and variance
 _MOST_SUMS = 1000  # beyond, averages of fold posteriors are drawn
 
 # What a method does not know is refused, not ignored: parameter, default, who knows it.
@@ -142,7 +147,7 @@ class Folds:
             options = {name: options.get(name) for name in known_options(method)}
             options = {k: v for k, v in options.items() if k not in ("omega", "estimand")}
             if "prior" in options and method != "dirichlet":
-                options["prior"] = _per_proportion(options["prior"], self.matrices.shape[-1])
+                options["prior"] = per_proportion(options["prior"], self.matrices.shape[-1])
             build: Callable = getattr(self, "_" + method.replace("-", "_"))
             result = build(weight, **options)
             if warn:
@@ -241,9 +246,10 @@ class Folds:
             )
         return BetaPosterior(a, b, odds=odds, **self._info(text))
 
-    def _of_cells(self, matrix, prior):
+    def _of_cells(self, matrix, prior, few_draws=False):
         """Ordinary posterior, under `prior` times the default prior of a single matrix."""
         positive, text = self.positive, describe_prior(prior)
+        n_draws = _MOMENT_DRAWS if few_draws and self.n_draws is None else self.n_draws
         if isinstance(prior, float):
             if self.metric.average == "binary":
                 index = self.metric.positive_index(matrix.shape[-1], positive)
@@ -251,16 +257,21 @@ class Folds:
             name = "neutral" if matrix.shape[-1] == 2 else "shared"
             text = f"auto: {name}" if prior == 1 else f"{prior:g} x {name}"
             prior = "auto" if prior == 1 else prior * cell_prior(name, matrix)
-        result = posterior_of(
-            matrix,
-            self.metric,
-            positive=positive,
-            prior=prior,
-            model="dirichlet",
-            prevalence=None,
-            n_draws=self.n_draws,
-            random_state=self.random_state,
-        )
+        with warnings.catch_warnings():
+            # Few rows are few rows; that they count less in folds is another matter.
+            warnings.simplefilter("ignore", SmallSampleWarning)
+            result = posterior_of(
+                matrix,
+                self.metric,
+                positive=positive,
+                prior=prior,
+                model="dirichlet",
+                prevalence=None,
+                n_draws=n_draws,
+                random_state=self.random_state,
+            )
+        if matrix.shape[-1] > 2:
+            warn_small(self.pooled, self.metric)
         result.prior = text
         return result
 
@@ -279,7 +290,8 @@ class Folds:
     def _bootstrap(self, weight):
         seed = resolve_seed(self.random_state)
         flat = self.pooled.reshape(-1, *self.pooled.shape[-2:])
-        n_draws = self.n_draws or default_draws(flat[0].size, len(flat))
+        n_draws = self.n_draws
+        n_draws = default_draws(flat[0].size, len(flat)) if n_draws is None else n_draws
         check_draws(n_draws, len(flat))
         draws = np.full((len(flat), n_draws), np.nan)
         children = np.random.SeedSequence(seed).spawn(len(flat))
@@ -344,12 +356,20 @@ class Folds:
                     f"method='averaged' needs a metric with a finite range, {self.metric.name!r} "
                     f"has ({low:g}, {high:g}): use method='pooled'."
                 )
-            inner = self._fold_posteriors(prior, bool(prior_per_fold))
+            inner = self._fold_posteriors(prior, bool(prior_per_fold), few_draws=True)
             mean = (np.asarray(inner.mean()) - low) / (high - low)
             variance = (np.asarray(inner.std()) / (high - low)) ** 2
             used, odds, text = ~np.isnan(self.values), 1.0, inner.prior
         self._warn_unused(used)
         number = used.sum(axis=-1)
+        if not prior_per_fold and np.any(self.matrices.sum(axis=(-3, -2, -1)) < 5 * number):
+            warnings.warn(
+                "method='averaged' needs folds of more than a few rows: with hardly any prior in "
+                "each, their posteriors collapse and the interval is too short. Use "
+                "method='pooled'.",
+                SmallSampleWarning,
+                stacklevel=4,
+            )
         k = number / self.n_repeats
         correlation = (
             1 / np.maximum(k, 1) if rho is None else check_number("rho", rho, low=0, high=1)
@@ -374,7 +394,7 @@ class Folds:
             return BetaPosterior(a, b, odds=odds, **info)
         return AffinePosterior(BetaPosterior(a, b), **info)
 
-    def _fold_posteriors(self, prior, per_fold):
+    def _fold_posteriors(self, prior, per_fold, few_draws=False):
         """Posterior of every fold, for a metric that is no proportion."""
         with warnings.catch_warnings():  # folds that lack a class are reported as left out
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -382,7 +402,7 @@ class Folds:
                 prior = prior if per_fold else prior / self.n_folds
             elif not per_fold:
                 prior = prior / self.n_folds
-            return self._of_cells(self.matrices, prior)
+            return self._of_cells(self.matrices, prior, few_draws)
 
     def _average_exact(self, weight, *, prior, prior_per_fold):
         per_fold = prior_per_fold is None or bool(prior_per_fold)
@@ -416,7 +436,9 @@ class Folds:
             inner = self._fold_posteriors(prior, per_fold)
         seed = resolve_seed(self.random_state)
         size = int(np.prod(inner.shape))
-        n_draws = self.n_draws or default_draws(self.matrices.shape[-1] ** 2, size)
+        n_draws = self.n_draws
+        if n_draws is None:
+            n_draws = default_draws(self.matrices.shape[-1] ** 2, size)
         draws = inner.sample(check_draws(n_draws, size), seed)
         draws = np.where(used[..., None], draws, 0.0)
         return DrawsPosterior((draws * share[..., None]).sum(axis=-2), seed=seed, **info)
@@ -451,7 +473,7 @@ def warn_of_disagreement(found, stacklevel):
     )
 
 
-def _per_proportion(prior, n_classes):
+def per_proportion(prior, n_classes):
     """Return λ, the same on each side of a proportion, or an array per cell."""
     prior = check_prior(prior, n_classes)
     if isinstance(prior, str):

@@ -22,13 +22,13 @@ def score_posterior(
     """
     usable = ~np.isnan(scores)
     number = usable.sum(axis=-1)
-    if np.all(number < 2):
+    if np.all(number < 2) and metric is None:
         raise ValueError(
             f"method={method!r} needs a score in at least two folds, got {int(number.max())}."
         )
     # In a stack, a problem with a single score has no answer; the others have theirs.
     number = np.where(number < 2, np.nan, number)
-    name = metric or "the score"
+    name = metric or "score"
     if not usable.all():
         warnings.warn(
             f"{name} is undefined (0/0) in {int((~usable).sum())} of {usable.size} folds: they are "
@@ -55,7 +55,7 @@ def score_posterior(
         ratio = _test_over_train(scores.shape, usable, n_train, n_test)
         df, spread = number - 1, variance * (1 / number + ratio)
     else:
-        if np.nanmin(folds) <= 1:
+        if np.any(folds <= 1):
             raise ValueError(
                 f"method={method!r} needs at least two folds in a repetition, got "
                 f"{float(np.nanmin(folds)):g}: use method='nadeau_bengio'."
@@ -96,4 +96,5 @@ def _test_over_train(shape, usable, n_train, n_test):
                 f"{parameter} must be a number or have one entry per fold, {shape[-1]}, got shape "
                 f"{array.shape}."
             ) from None
-    return np.mean(sizes[1] / sizes[0], axis=-1, where=usable)
+    ratio = np.where(usable, sizes[1] / sizes[0], 0.0)
+    return ratio.sum(axis=-1) / np.maximum(usable.sum(axis=-1), 1)

@@ -12,6 +12,7 @@ from skuncertain._fold_scores import SCORE_METHODS, score_posterior
 from skuncertain._fold_variance import ESTIMANDS
 from skuncertain._intervals import Interval
 from skuncertain._validation import (
+    check_bool,
     check_choice,
     check_integer,
     check_kind,
@@ -139,6 +140,8 @@ def fold_posterior(
     _refuse_foreign(method, given)
     check_choice("estimand", estimand, ESTIMANDS)
     check_random_state(random_state)
+    if prior_per_fold is not None:
+        check_bool("prior_per_fold", prior_per_fold)
     n_repeats = check_integer("n_repeats", n_repeats, low=1)
     if metric is None:
         return score_posterior(

@@ -75,18 +75,18 @@ class StudentPosterior(Posterior):
     def interval(self, level=0.95, kind="eti"):
         """Interval, with a warning where it leaves the range of the metric or has no width."""
         low, high = ends = super().interval(level, kind)
-        name = self.metric or "the score"
+        name = self.metric or "score"
         if np.any((np.asarray(low) < self.range[0]) | (np.asarray(high) > self.range[1])):
             warnings.warn(
                 f"the t interval of {name} leaves its range {self.range}: t knows no limits. "
-                "Use method='pooled'.",
+                "method='pooled' does, where folds can be pooled.",
                 DegenerateIntervalWarning,
                 stacklevel=2,
             )
         if np.any(self.scale == 0):
             warnings.warn(
                 f"all folds have the same {name}: the t interval has no width, which says nothing "
-                "about uncertainty. Use method='pooled'.",
+                "about uncertainty. method='pooled' has one, where folds can be pooled.",
                 DegenerateIntervalWarning,
                 stacklevel=2,
             )

@@ -248,8 +248,90 @@ class _GScore(FBeta):
         return 1 / (1 + ratio), ratio / (1 + ratio)
 
 
+class OddsDifference(_Difference):
+    """M = f(u) - g(v), where f and g multiply the odds: differences of F1, for example.
+
+    Parameters
+    ----------
+    odds_u, odds_v : float
+        The factors; 1 for a proportion, 2 for F1 through the Jaccard index.
+    """
+
+    moments = None  # by quadrature
+
+    def __init__(self, odds_u, odds_v):
+        self.odds_u, self.odds_v = odds_u, odds_v
+
+    @staticmethod
+    def _scaled(x, x_, odds):
+        """Value with `odds` times the odds of x, and its complement."""
+        total = odds * x + x_
+        return odds * x / total, x_ / total
+
+    def forward(self, u, u_, v, v_):
+        # of the complements where they are smaller, so that small differences keep their digits
+        (p, p_), (q, q_) = self._scaled(u, u_, self.odds_u), self._scaled(v, v_, self.odds_v)
+        return np.where(np.minimum(p, q) < 0.5, p - q, q_ - p_)
+
+    def solve_u(self, t, v, v_):
+        q, q_ = self._scaled(v, v_, self.odds_v)
+        return self._scaled(q + t, q_ - t, 1 / self.odds_u)
+
+    def solve_v(self, t, u, u_):
+        p, p_ = self._scaled(u, u_, self.odds_u)
+        return self._scaled(p - t, p_ + t, 1 / self.odds_v)
+
+    def cuts_v(self, t):
+        ends = (np.clip(end, 0.0, 1.0) for end in (-t, 1 - t))
+        return tuple(self._scaled(end, 1 - end, 1 / self.odds_v)[0] for end in ends)
+
+    def cuts_u(self, t):
+        ends = (np.clip(end, 0.0, 1.0) for end in (t, 1 + t))
+        return tuple(self._scaled(end, 1 - end, 1 / self.odds_u)[0] for end in ends)
+
+
+class _Discordance:
+    """M = v (2 u - 1): v is the share of rows on which two models disagree, u who is right."""
+
+    rising_u = True
+
+    @staticmethod
+    def rising_v(u):
+        return u > 0.5
+
+    @staticmethod
+    def forward(u, u_, v, v_):
+        return v * (u - u_)
+
+    @staticmethod
+    def solve_u(t, v, v_):
+        return 0.5 * (1 + t / v), 0.5 * (1 - t / v)
+
+    @staticmethod
+    def solve_v(t, u, u_):
+        return t / (u - u_), 1 - t / (u - u_)
+
+    @staticmethod
+    def cuts_v(t):
+        return np.abs(t), np.ones_like(t)
+
+    @staticmethod
+    def cuts_u(t):
+        middle = 0.5 * (1 + t)
+        return np.where(t < 0, 0.0, middle), np.where(t < 0, middle, 1.0)
+
+    @staticmethod
+    def moments(u, v):
+        (a, b), (c, d) = u, v
+        mean = (a - b) / (a + b) * c / (c + d)
+        square_u = 1 - 4 * a * b / ((a + b) * (a + b + 1))
+        square_v = c * (c + 1) / ((c + d) * (c + d + 1))
+        return mean, square_u * square_v - mean**2
+
+
 OPERATIONS = {
     "difference": _Difference(),
+    "discordance": _Discordance(),
     "mean": _Mean(),
     "ratio": _Ratio(),
     "threshold": _Threshold(),
@@ -341,7 +423,8 @@ class Pair:
             if outer_is_v:
                 solve = lambda t, x, x_, _: (*op.solve_u(t, x, x_), op.rising_u)  # noqa: E731
             else:
-                solve = lambda t, x, x_, _: (*op.solve_v(t, x, x_), op.rising_v)  # noqa: E731
+                rising = op.rising_v if callable(op.rising_v) else lambda _: op.rising_v
+                solve = lambda t, x, x_, _: (*op.solve_v(t, x, x_), rising(x))  # noqa: E731,B023
             outer, inner = (self.rule_v, u) if outer_is_v else (self.rule_u, v)
             result[part] = conditional_cdf(at, outer.take(index), inner, solve, low, high, density)
         return result

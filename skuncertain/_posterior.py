@@ -166,7 +166,7 @@ def posterior_of(
     joint = build_model(view.matrix, view.prior, model, prevalence, view.positive)
     info["closing"] = weak_prior(view.matrix, joint.rows - view.matrix)
     if isinstance(view.prior, str) and view.prior == "shared":
-        _warn_small(view.matrix, metric)
+        warn_small(view.matrix, metric)
     _warn_undefined(observed, metric, matrix, proper=bool(np.all(joint.rows > 0)))
     exact = _exact(joint, metric, view.positive, info)
     if exact is not None:
@@ -222,7 +222,8 @@ def _view(matrix, metric, positive, prior, model, prevalence):
     return _View(matrix, positive, prior, text)
 
 
-def _warn_small(matrix, metric):
+def warn_small(matrix, metric):
+    """One warning if an average over classes rests on few rows."""
     support = matrix.sum(axis=-1)
     total = support.sum(axis=-1)
     few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)

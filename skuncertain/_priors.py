@@ -70,7 +70,8 @@ def cell_prior(prior, matrix):
     # "shared": one pseudo-observation per class, right or wrong as often as the whole matrix
     trace = np.trace(matrix, axis1=-2, axis2=-1)
     share = (trace + 0.5) / (matrix.sum(axis=(-2, -1)) + 1)
-    share = np.minimum(share, 1 - 1 / (2 * n_classes))[..., None, None]
+    # right and wrong get half a pseudo-row each at least, all classes together
+    share = np.clip(share, 1 / (2 * n_classes), 1 - 1 / (2 * n_classes))[..., None, None]
     return share * np.eye(n_classes) + (1 - share) / (n_classes - 1) * off
 
 

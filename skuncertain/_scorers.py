@@ -19,7 +19,7 @@ from skuncertain._labels import (
 from skuncertain._metric_formulas import one_vs_rest
 from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
-from skuncertain._validation import check_choice, check_kind, check_level
+from skuncertain._validation import check_bool, check_choice, check_kind, check_level
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
@@ -96,6 +96,9 @@ class ConfusionCountsScorer(BaseEstimator):
         self.metrics = metrics
         self.pos_label = pos_label
         self.cells = cells
+        # Here and not in the call: a search would turn the error into NaN and go on.
+        scorer_metrics(metrics)
+        check_bool("cells", cells)
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> dict:
         """Counts of one fold.
@@ -135,7 +138,7 @@ class ConfusionCountsScorer(BaseEstimator):
             return as_labels(self.labels)
         labels = set(sorted_labels(y_true, y_pred))
         labels |= {plain_label(label) for label in getattr(estimator, "classes_", ())}
-        if self.pos_label is not None:
+        if len(labels) == 1 and self.pos_label is not None:
             labels.add(plain_label(self.pos_label))
         labels = sorted(labels)
         if len(labels) == 1:
@@ -271,9 +274,13 @@ def make_bound_scorer(
 
 
 def _bound_score(y_true, y_pred, *, metric, bound, level, prior, kind, labels, pos_label):
-    if labels is None and pos_label is not None:
+    if labels is None:
         y_true, y_pred = check_targets(y_true, y_pred)
-        labels = sorted({*sorted_labels(y_true, y_pred), plain_label(pos_label)})
+        labels = sorted_labels(y_true, y_pred)
+        if len(labels) == 1 and pos_label is not None:
+            labels = sorted({*labels, plain_label(pos_label)})
+        elif len(labels) == 1 and metric.average != "binary" and isinstance(labels[0], str):
+            labels = [*labels, f"not {labels[0]}"]  # its name does not matter
         labels = labels if len(labels) > 1 else None
     counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels, pos_label=pos_label)
     low, high = counts.posterior(metric, prior=prior, random_state=0).interval(level, kind)

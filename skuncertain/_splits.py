@@ -1,6 +1,7 @@
 """What the splits of a cross-validation allow: told from their indices, never from their class."""
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,16 +18,25 @@ class Splits:
         How often every tested row was tested; 1 if that differs between rows.
     obstacle : str or None
         Why counts of these splits cannot be pooled.
+    tests : tuple of str or None
+        Fingerprint of the test rows of every split, of lost ones too; None if they are not known.
+    overlap : tuple of int
+        Splits that test rows which they have trained on.
     """
 
     n_train: np.ndarray
     n_test: np.ndarray
     n_repeats: int
     obstacle: str | None = None
+    tests: tuple | None = None
+    overlap: tuple = ()
 
     @classmethod
     def of(cls, train, test):
-        """Look at the indices of the training and test rows of every split."""
+        """Look at the indices, or boolean masks, of the training and test rows of every split."""
+        train, test = [as_rows(part) for part in train], [as_rows(part) for part in test]
+        if not test:
+            raise ValueError("cv gave no split at all: there is nothing to test.")
         size = 1 + max(int(np.max(part)) for part in (*train, *test) if len(part))
         tested = np.bincount(np.concatenate(test), minlength=size)
         trained = np.bincount(np.concatenate(train), minlength=size)[tested > 0]
@@ -48,13 +58,17 @@ class Splits:
             np.array([len(part) for part in test]),
             1 if obstacle else n_repeats,
             obstacle,
+            tuple(_fingerprint(part) for part in test),
+            tuple(
+                k for k, pair in enumerate(zip(train, test, strict=True)) if np.isin(*pair).any()
+            ),
         )
 
     def without(self, lost):
         """Splits that are left when some have failed."""
         keep = np.ones(self.n_test.size, dtype=bool)
         keep[list(lost)] = False
-        return Splits(self.n_train[keep], self.n_test[keep], self.n_repeats, self.obstacle)
+        return replace(self, n_train=self.n_train[keep], n_test=self.n_test[keep])
 
     def refuse_pooling(self, method):
         """Raise an error that offers the method which works."""
@@ -63,3 +77,20 @@ class Splits:
                 f"method={method!r} adds up the folds, but {self.obstacle}. "
                 "Use method='nadeau_bengio', which looks at the fold values."
             )
+
+
+def as_rows(part, n_rows=None):
+    """Indices of rows from indices, which may count from the end, or from a boolean mask."""
+    rows = np.asarray(part)
+    if rows.dtype == bool:
+        return np.flatnonzero(rows)
+    if rows.size and rows.min() < 0:
+        if n_rows is None:
+            raise ValueError(f"indices of rows must be >= 0, got {rows.min()}.")
+        rows = rows % n_rows
+    return rows.astype(np.int64)
+
+
+def _fingerprint(rows):
+    """Short text that differs for different sets of rows."""
+    return hashlib.sha256(np.sort(rows).tobytes()).hexdigest()[:16]

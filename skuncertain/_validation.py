@@ -61,6 +61,13 @@ def check_number(parameter, value, *, low, high, closed=True):
     return float(value)
 
 
+def check_bool(parameter, value):
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{parameter} must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def check_zero_division(value):
     """Return the value that 0/0 is to have."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

@@ -298,7 +298,7 @@ def test_a_failing_fold_is_named_and_left_out():
     bcv = BayesianCrossValidator(FailsOnSomeFolds(), cv=KFold(5), error_score=np.nan)
     with pytest.warns(FitFailedWarning) as caught:
         bcv.fit(marked, Y)
-    ours = [str(w.message) for w in caught if "fold 0 of 5" in str(w.message)]
+    ours = [str(w.message) for w in caught if "folds [0] of 5" in str(w.message)]
     assert len(ours) == 1
     assert "rests on 4 folds" in ours[0]
     assert bcv.counts_.shape == (4,)
@@ -436,17 +436,74 @@ def test_ordinary_object():
         ({"pos_label": "x"}, "pos_label 'x' is not one of the labels"),
         ({"error_score": 0.0}, "error_score must be 'raise' or nan"),
         ({"prior": [1, 2]}, "array prior must have shape"),
+        ({"prior": "shared"}, "is a prior of one matrix"),
+        ({"prior": 0.5, "method": "t"}, "method='t' has no prior"),
+        ({"metrics": [lambda p: p]}, "must map an array"),
+        ({"cv": []}, "no split at all"),
     ],
 )
 def test_what_is_refused_before_the_work(options, message):
     def attempt():
-        bcv = BayesianCrossValidator(
-            NB if "omega" in options else _NeverFit(), cv=3, **options
-        ).fit(X, Y)
-        return bcv.intervals_
+        bcv = BayesianCrossValidator(_NeverFit(), **{"cv": 3} | options).fit(X, Y)
+        return bcv
 
     with pytest.raises(ValueError, match=message):
         attempt()
+
+
+def test_wrong_types_are_refused():
+    for options in ({"refit": "f1"}, {"keep_predictions": 1}, {"metrics": 5}):
+        with pytest.raises(TypeError, match=next(iter(options))):
+            BayesianCrossValidator(_NeverFit(), **options).fit(X, Y)
+
+
+def test_masks_and_negative_indices_are_rows():
+    expected = BayesianCrossValidator(NB, cv=KFold(2)).fit(X, Y)
+    half = np.arange(240) < 120
+    masks = BayesianCrossValidator(NB, cv=[(~half, half), (half, ~half)]).fit(X, Y)
+    assert masks.counts_ == expected.counts_
+    assert masks.result_.n_folds == 2
+    rows = np.arange(240)
+    cv = [(rows[120:], rows[:120]), (rows[:120], rows[120:] - 240)]
+    negative = BayesianCrossValidator(NB, cv=cv).fit(X, Y)
+    assert negative.counts_ == expected.counts_
+
+
+def test_splits_that_cannot_be_meant():
+    rows = np.arange(240)
+    leaky = [(rows, test) for _, test in KFold(5).split(X)]
+    with pytest.warns(UserWarning, match="split 0 tests rows that it has trained on"):
+        BayesianCrossValidator(NB, cv=leaky).fit(X, Y)
+    iris, species = load_iris(return_X_y=True)
+    with pytest.warns(UserWarning, match="split 0 tests rows of class 0 but trains on none"):
+        bcv = BayesianCrossValidator(NB, cv=KFold(3)).fit(iris, species)
+    # 0 of 150 right: half a pseudo-row keeps a width, whatever the average.
+    for metric in ("accuracy", "balanced_accuracy", "f1_macro"):
+        low, high = bcv.interval(metric)
+        assert low == 0
+        assert 0.005 < high < 0.1
+
+
+def test_nothing_is_left_of_an_earlier_fit():
+    pandas = pytest.importorskip("pandas")
+    bcv = BayesianCrossValidator(NB, keep_predictions=True)
+    bcv.fit(pandas.DataFrame(X).add_prefix("c"), Y)
+    iris, species = load_iris(return_X_y=True)
+    bcv.set_params(refit=False, keep_predictions=False).fit(iris, species)
+    for name in ("feature_names_in_", "estimator_", "refit_time_", "predictions_", "scores_"):
+        assert not hasattr(bcv, name)
+    bcv.intervals_.pop("accuracy")
+    assert "accuracy" in bcv.intervals_
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore::skuncertain.DegenerateIntervalWarning")  # t beyond 1
+def test_an_undefined_metric_does_not_spoil_the_others():
+    bcv = BayesianCrossValidator(NB, cv=LeaveOneOut(), method="nadeau_bengio").fit(X[:40], Y[:40])
+    assert np.isnan(bcv.intervals_["mcc"].low)
+    assert bcv.intervals_["accuracy"].length > 0
+    assert "nan" in bcv.report()
+    assert "averaged" not in bcv.report()  # folds of one row
 
 
 def test_targets_that_are_no_classes():
@@ -495,7 +552,9 @@ def test_repeats_from_indices_or_by_hand():
     assert "assumed to partition" in repr(told)
     assert "assumed to partition" in told.report()
     # Read as 12 folds of 720 rows the interval would be too short.
-    assert cross_val_posterior(results).interval("f1").length < known.interval("f1").length
+    with pytest.warns(UserWarning, match="taken to test every row once"):
+        unaware = cross_val_posterior(results)
+    assert unaware.interval("f1").length < known.interval("f1").length
     with pytest.raises(ValueError, match="n_repeats=5 must divide the number of folds, 12"):
         cross_val_posterior(results, n_repeats=5)
     with pytest.raises(ValueError, match="does not fit the indices"):
@@ -548,7 +607,7 @@ def test_failed_folds_of_an_ordinary_run():
         results = cross_validate(
             FailsOnSomeFolds(), marked, Y, cv=KFold(5), return_estimator=True, return_indices=True
         )
-    with pytest.warns(FitFailedWarning, match="fold 0 of 5"):
+    with pytest.warns(FitFailedWarning, match=r"folds \[0\] of 5"):
         found = cross_val_posterior(results, marked, Y)
     assert found.lost == (0,)
     assert found.n_folds == 4
@@ -556,7 +615,8 @@ def test_failed_folds_of_an_ordinary_run():
 
 def test_plain_representation():
     found = cross_val_posterior(
-        cross_validate(NB, X, Y, cv=4, scoring=ConfusionCountsScorer()), random_state=3
+        cross_validate(NB, X, Y, cv=4, scoring=ConfusionCountsScorer(), return_indices=True),
+        random_state=3,
     )
     plain = found.to_dict()
     assert plain["seed"] == 3

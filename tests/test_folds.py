@@ -12,6 +12,7 @@ from skuncertain import (
     ConfusionCounts,
     DegenerateIntervalWarning,
     FoldDisagreementWarning,
+    SmallSampleWarning,
     fold_interval,
     fold_posterior,
     get_metric,
@@ -321,6 +322,12 @@ def test_averaged_matches_the_moments_of_the_fold_posteriors():
         assert found.pdf(middle) == pytest.approx(slope, rel=1e-4)
         draws = found.sample(20_000, random_state=0)
         assert draws.mean() == pytest.approx(found.mean(), abs=5 * found.std() / np.sqrt(20_000))
+
+
+def test_averaged_warns_about_folds_of_hardly_any_row():
+    single = [[[1, 0], [0, 0]], [[0, 0], [0, 1]], [[0, 1], [0, 0]]] * 5
+    with pytest.warns(SmallSampleWarning, match="more than a few rows"):
+        fold_interval(single, "accuracy", method="averaged")
 
 
 def test_average_exact_of_drawn_metrics():

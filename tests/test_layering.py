@@ -24,6 +24,7 @@ LAYERS = {
     "_distributions": 4,
     "_gradients": 4,
     "_fold_variance": 5,
+    "_ranking": 5,
     "_location_scale": 5,
     "_fold_scores": 6,
     "_draws_posterior": 5,
@@ -33,6 +34,8 @@ LAYERS = {
     "_sums": 5,
     "_rates": 6,
     "_posterior": 7,
+    "_comparison_result": 6,
+    "_differences": 8,
     "_resampling": 8,
     "_counts": 8,
     "_datasets": 9,
@@ -46,6 +49,8 @@ LAYERS = {
     "_cv_counts": 10,
     "_cross_val_posterior": 11,
     "_cross_validation": 12,
+    "_cv_scores": 12,
+    "_comparison": 13,
     "__init__": 99,
 }
 # ... and of its own layer where the pair (importing, imported) is listed here.

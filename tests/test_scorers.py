@@ -218,7 +218,7 @@ def test_many_classes():
         cross_val_posterior(results)
     scorer.set_params(cells=True)
     results = cross_validate(LogisticRegression(), rows, y, cv=5, scoring=scorer)
-    assert cross_val_posterior(results, metrics=["accuracy"]).counts.n_classes == n
+    assert cross_val_posterior(results, metrics=["accuracy"], n_repeats=1).counts.n_classes == n
 
 
 def test_weights_reach_the_fit_but_never_the_counts(routing):
@@ -250,6 +250,7 @@ def test_scorer_is_an_ordinary_object():
         ({"metrics": ["prevalence"]}, "neither more nor less of it is better"),
         ({"metrics": ["f3.x"]}, "is not known"),
         ({"labels": [0, 1], "pos_label": 7}, "pos_label 7 is not one of the labels"),
+        ({"pos_label": 7}, "pos_label 7 is not one of the labels"),
         ({"labels": [5, 6]}, "y_true holds the label 0, which is not in labels"),
         ({"metrics": [make_metric(lambda p: p[..., 0, 0], name="tp")]}, "cannot be called 'tp'"),
     ],

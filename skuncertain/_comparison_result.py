@@ -1,0 +1,196 @@
+"""`ComparisonResult`: three probabilities and the posterior of a difference."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skuncertain._distributions import Posterior, plain
+from skuncertain._intervals import Interval
+from skuncertain._validation import check_level, check_number, import_optional
+from skuncertain.exceptions import DegenerateIntervalWarning
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult:
+    """How sure it is that b is better than a.
+
+    Parameters
+    ----------
+    p_worse : float or ndarray
+        P(b is worse than a by more than the ROPE).
+    p_equivalent : float or ndarray
+        P(the difference is within the ROPE); 0 without a ROPE, unless there is no doubt that both
+        are equal.
+    p_better : float or ndarray
+        P(b is better than a by more than the ROPE).
+    difference : Posterior
+        Posterior of b - a, in units of the metric.
+    metric : str or None
+        Name of the metric.
+    rope : float
+        Half-width of the region of practical equivalence.
+    names : tuple of two str
+        What a and b are called.
+    method : str
+        How the two were compared.
+    greater_is_better : bool
+        Direction of the metric.
+
+    See Also
+    --------
+    compare : Two models on different test sets.
+    compare_paired : Two models on the same rows.
+    compare_cv : Two models on the same folds.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, compare
+    >>> a = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
+    >>> b = ConfusionCounts.from_binary(tp=50, fn=30, fp=30, tn=35)
+    >>> compare(a, b, metric="recall", rope=0.01)
+    ComparisonResult(B worse than A in recall with probability 0.99, equivalent 0.00, better 0.00;
+    B - A = -0.186, 95 % interval [-0.320, -0.050]; independent test sets, rope=0.01)
+    """
+
+    p_worse: Any
+    p_equivalent: Any
+    p_better: Any
+    difference: Posterior
+    metric: str | None
+    rope: float
+    names: tuple[str, str]
+    method: str
+    greater_is_better: bool = True
+
+    def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
+        """Interval of the difference b - a.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        Interval
+            Ends ``low`` and ``high``.
+        """
+        return self.difference.interval(level, kind)
+
+    def __repr__(self):
+        a, b = self.names
+        of = f" in {self.metric}" if self.metric else ""
+        tail = f"{self.method}, rope={self.rope:g}"
+        if self.difference.shape:
+            return f"ComparisonResult({b} against {a}{of}, shape={self.difference.shape}; {tail})"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateIntervalWarning)
+            low, high = self.interval()
+            middle = self.difference.median()
+        chances = {"better": self.p_better, "worse": self.p_worse, "equivalent": self.p_equivalent}
+        first = max(chances, key=lambda word: chances[word])
+        verdict = {
+            "better": f"{b} better than {a}",
+            "worse": f"{b} worse than {a}",
+            "equivalent": f"{a} and {b} equivalent",
+        }[first]
+        order = ["worse", "equivalent", "better"]
+        rest = ", ".join(f"{word} {chances[word]:.2f}" for word in order if word != first)
+        return (
+            f"ComparisonResult({verdict}{of} with probability {chances[first]:.2f}, {rest}; "
+            f"{b} - {a} = {middle:.3f}, 95 % interval [{low:.3f}, {high:.3f}]; {tail})"
+        )
+
+    def to_dict(self, level: float = 0.95) -> dict:
+        """Plain representation.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval of the difference.
+
+        Returns
+        -------
+        dict
+            Probabilities, median, ends of the interval, and what was asked.
+        """
+        low, high = self.interval(check_level(level))
+        numbers = {
+            "p_worse": self.p_worse,
+            "p_equivalent": self.p_equivalent,
+            "p_better": self.p_better,
+            "difference": self.difference.median(),
+            "low": low,
+            "high": high,
+        }
+        return {
+            "a": self.names[0],
+            "b": self.names[1],
+            "metric": self.metric,
+            "rope": self.rope,
+            "level": level,
+            **{name: np.asarray(value).tolist() for name, value in numbers.items()},
+            "method": self.method,
+        }
+
+    def to_frame(self, level: float = 0.95) -> Any:
+        """Table with one row per comparison.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval of the difference.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The entries of `to_dict`.
+        """
+        pandas = import_optional("pandas", "pandas", "ComparisonResult.to_frame")
+        columns = self.to_dict(level)
+        if not self.difference.shape:
+            return pandas.DataFrame([columns])
+        return pandas.DataFrame(
+            {name: np.ravel(v) if isinstance(v, list) else v for name, v in columns.items()}
+        )
+
+
+def judge(difference, rope, *, metric, names, method, greater_is_better=True):
+    """Three probabilities from the posterior of b - a."""
+    rope = check_rope(rope)
+    # Strictly below and above: a difference that is 0 for sure is equivalent, even without a ROPE.
+    below = np.asarray(difference.cdf(np.nextafter(-rope, -np.inf)))
+    above = 1 - np.asarray(difference.cdf(rope))
+    above = np.maximum(above, 0.0)
+    middle = np.maximum(1 - below - above, 0.0)
+    middle = np.where(middle < 1e-12, 0.0, middle)  # rounding, where nothing lies between
+    total = below + middle + above
+    below, middle, above = below / total, middle / total, above / total
+    worse, better = (below, above) if greater_is_better else (above, below)
+    return ComparisonResult(
+        p_worse=plain(worse),
+        p_equivalent=plain(middle),
+        p_better=plain(better),
+        difference=difference,
+        metric=metric,
+        rope=rope,
+        names=names,
+        method=method,
+        greater_is_better=greater_is_better,
+    )
+
+
+def check_rope(rope):
+    """Return the half-width of the region of practical equivalence."""
+    return check_number("rope", rope, low=0, high=np.inf)
+
+
+def check_names(names):
+    """Return two names as texts."""
+    if isinstance(names, str) or len(names) != 2:
+        raise ValueError(f"names must be two names, for a and for b, got {names!r}.")
+    return tuple(str(name) for name in names)
