@@ -5,16 +5,26 @@ from skuncertain._comparison_result import ComparisonResult
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
 from skuncertain._cross_validation import BayesianCrossValidator
+from skuncertain._dataset_comparison import DatasetComparison, compare_datasets
 from skuncertain._datasets import load_published_classifiers
 from skuncertain._distributions import BetaPosterior
 from skuncertain._folds import fold_interval, fold_posterior
 from skuncertain._frequentist import confidence_interval
 from skuncertain._functions import credible_interval, metric_posterior, proportion_posterior
 from skuncertain._intervals import Interval
+from skuncertain._leaderboard import Leaderboard, leaderboard
 from skuncertain._metrics import Metric, get_metric, get_metric_names, make_metric
 from skuncertain._priors import prior_from_metrics
+from skuncertain._refit_rules import (
+    RefitRule,
+    best_lower_bound,
+    most_probable_best,
+    simplest_equivalent,
+)
 from skuncertain._results import FoldDiagnostics, InformativeResult, JointPosterior
 from skuncertain._scorers import ConfusionCountsScorer, make_bound_scorer
+from skuncertain._search import SearchPosterior, search_posterior
+from skuncertain._selection import BBCScore, bbc_score
 from skuncertain.exceptions import (
     DegenerateIntervalWarning,
     FoldDisagreementWarning,
@@ -24,22 +34,30 @@ from skuncertain.exceptions import (
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BBCScore",
     "BayesianCrossValidator",
     "BetaPosterior",
     "ComparisonResult",
     "ConfusionCounts",
     "ConfusionCountsScorer",
     "CrossValPosterior",
+    "DatasetComparison",
     "DegenerateIntervalWarning",
     "FoldDiagnostics",
     "FoldDisagreementWarning",
     "InformativeResult",
     "Interval",
     "JointPosterior",
+    "Leaderboard",
     "Metric",
+    "RefitRule",
+    "SearchPosterior",
     "SmallSampleWarning",
+    "bbc_score",
+    "best_lower_bound",
     "compare",
     "compare_cv",
+    "compare_datasets",
     "compare_paired",
     "confidence_interval",
     "credible_interval",
@@ -48,10 +66,14 @@ __all__ = [
     "fold_posterior",
     "get_metric",
     "get_metric_names",
+    "leaderboard",
     "load_published_classifiers",
     "make_bound_scorer",
     "make_metric",
     "metric_posterior",
+    "most_probable_best",
     "prior_from_metrics",
     "proportion_posterior",
+    "search_posterior",
+    "simplest_equivalent",
 ]

@@ -10,7 +10,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._comparison_result import ComparisonResult, check_names, judge
 from skuncertain._counts import ConfusionCounts
-from skuncertain._cv_scores import FoldScores, fold_scores
+from skuncertain._cv_scores import check_same_splits, fold_scores
 from skuncertain._differences import difference_of
 from skuncertain._distributions import Posterior
 from skuncertain._draws_posterior import DrawsPosterior
@@ -384,8 +384,8 @@ def compare_cv(
         fold_scores(x, metric, n_train, n_test, n_repeats, name)
         for x, name in zip((a, b), names, strict=True)
     ]
-    FoldScores.check_same_splits(*sides, names)
     left, right = sides
+    check_same_splits(left, right, names)
     values, n_train, n_test = right.values - left.values, left.n_train, left.n_test
     missing = np.isnan(values)
     if missing.any():

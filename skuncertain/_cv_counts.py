@@ -167,6 +167,11 @@ def _predicted_counts(cv_results, X, y, labels, pos_label, splits):
     """Counts from the fitted estimators and the indices of an ordinary result."""
     if "estimator" not in cv_results or splits is None:
         have = sorted(str(key) for key in cv_results)
+        if any(key.startswith("split0_test_") for key in have):
+            raise ValueError(
+                "these are the results of a search: use search_posterior(search), which looks at "
+                "all its candidates."
+            )
         raise ValueError(f"cv_results holds no counts, only {have}. {HOW}")
     if X is None or y is None:
         raise ValueError(

@@ -38,34 +38,34 @@ class FoldScores:
     tests: tuple | None = None
     class_counts: np.ndarray | None = None
 
-    @staticmethod
-    def check_same_splits(a, b, names):
-        """Refuse folds that are known to differ."""
-        first, second = names
-        if a.values.shape != b.values.shape:
-            raise ValueError(
-                f"{first} has {a.values.shape[-1]} folds and {second} {b.values.shape[-1]}: they "
-                "must be the same folds."
-            )
-        if a.metric != b.metric:
-            raise ValueError(f"the metrics differ: {a.metric!r} and {b.metric!r}.")
-        reason = None
-        if a.tests is not None and b.tests is not None and a.tests != b.tests:
-            reason = "their test rows differ"
-        elif np.shape(a.n_test) == np.shape(b.n_test) and np.any(a.n_test != b.n_test):
-            reason = "their folds have different sizes"
-        elif a.class_counts is not None and b.class_counts is not None:
-            both = ~np.isnan(a.values) & ~np.isnan(b.values)
-            if a.class_counts.shape != b.class_counts.shape or np.any(
-                a.class_counts[both] != b.class_counts[both]
-            ):
-                reason = "their folds hold different numbers of the classes"
-        if reason:
-            raise ValueError(
-                f"{first} and {second} were not tested on the same splits ({reason}), so their "
-                "folds cannot be paired. Use the same splitter with the same random_state, or "
-                "compare(...) on pooled counts of different rows."
-            )
+
+def check_same_splits(a, b, names):
+    """Refuse folds that are known to differ."""
+    first, second = names
+    if a.values.shape != b.values.shape:
+        raise ValueError(
+            f"{first} has {a.values.shape[-1]} folds and {second} {b.values.shape[-1]}: they "
+            "must be the same folds."
+        )
+    if a.metric != b.metric:
+        raise ValueError(f"the metrics differ: {a.metric!r} and {b.metric!r}.")
+    reason = None
+    if a.tests is not None and b.tests is not None and a.tests != b.tests:
+        reason = "their test rows differ"
+    elif np.shape(a.n_test) == np.shape(b.n_test) and np.any(a.n_test != b.n_test):
+        reason = "their folds have different sizes"
+    elif a.class_counts is not None and b.class_counts is not None:
+        both = ~np.isnan(a.values) & ~np.isnan(b.values)
+        if a.class_counts.shape != b.class_counts.shape or np.any(
+            a.class_counts[both] != b.class_counts[both]
+        ):
+            reason = "their folds hold different numbers of the classes"
+    if reason:
+        raise ValueError(
+            f"{first} and {second} were not tested on the same splits ({reason}), so their "
+            "folds cannot be paired. Use the same splitter with the same random_state, or "
+            "compare(...) on pooled counts of different rows."
+        )
 
 
 def fold_scores(x, metric, n_train, n_test, n_repeats, name):

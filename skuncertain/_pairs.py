@@ -248,7 +248,7 @@ class _GScore(FBeta):
         return 1 / (1 + ratio), ratio / (1 + ratio)
 
 
-class OddsDifference(_Difference):
+class OddsDifference:
     """M = f(u) - g(v), where f and g multiply the odds: differences of F1, for example.
 
     Parameters
@@ -257,7 +257,7 @@ class OddsDifference(_Difference):
         The factors; 1 for a proportion, 2 for F1 through the Jaccard index.
     """
 
-    moments = None  # by quadrature
+    rising_u, rising_v, moments = True, False, None
 
     def __init__(self, odds_u, odds_v):
         self.odds_u, self.odds_v = odds_u, odds_v

@@ -157,23 +157,24 @@ class DrawCounter:
         """Count a chunk of draws, more is better; ties are shared."""
         top = draws.max(axis=0)
         winners = draws == top
-        self.best += (winners / winners.sum(axis=0)).sum(axis=1)
-        self.loss += (top - draws).sum(axis=1)
+        number = winners.sum(axis=0)
+        self.best += (winners / number if number.max() > 1 else winners).sum(axis=1)
+        self.loss += top.sum() - draws.sum(axis=1)
         self.n += draws.shape[1]
         if rank:
             self._add_ranks(draws)
 
     def _add_ranks(self, draws):
         m, size = draws.shape
-        order = np.argsort(-draws, axis=0, kind="stable")
-        position = np.empty((m, size))
-        columns = np.arange(size)
-        ordered = np.take_along_axis(draws, order, axis=0)
-        place = np.broadcast_to(np.arange(1.0, m + 1)[:, None], (m, size))
-        tied = ordered[1:] == ordered[:-1]
-        if tied.any():
-            place = _shared_places(ordered)
-        position[order, columns] = place
+        falling = np.ascontiguousarray(-draws.T)
+        order = np.argsort(falling, axis=1)
+        ordered = np.take_along_axis(falling, order, axis=1)
+        place = np.broadcast_to(np.arange(1.0, m + 1), (size, m))
+        if np.any(ordered[:, 1:] == ordered[:, :-1]):
+            place = _shared_places(ordered.T).T
+        position = np.empty((size, m))
+        np.put_along_axis(position, order, place, axis=1)
+        position = position.T
         self.rank += position.sum(axis=1)
         self.ranked += size
         if self.ranks is not None:

@@ -51,6 +51,12 @@ LAYERS = {
     "_cross_validation": 12,
     "_cv_scores": 12,
     "_comparison": 13,
+    "_dataset_comparison": 14,
+    "_leaderboard": 10,
+    "_search_results": 10,
+    "_search": 11,
+    "_refit_rules": 12,
+    "_selection": 10,
     "__init__": 99,
 }
 # ... and of its own layer where the pair (importing, imported) is listed here.

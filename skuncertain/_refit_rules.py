@@ -1,0 +1,257 @@
+"""Rules for ``refit=`` of a search: callables that take ``cv_results_`` and return an index."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skuncertain._comparison_result import check_rope
+from skuncertain._search import search_posterior
+from skuncertain._validation import check_level
+
+
+@dataclass(frozen=True)
+class RefitRule:
+    """A rule for ``refit=``; picklable, with a readable repr.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the function that made it.
+    metric : str
+        Key of the score.
+    rope, level : float
+        As asked.
+    complexity : str, callable or None
+        What "simple" means.
+    n_repeats, test_train_ratio : object
+        How the search was split.
+
+    See Also
+    --------
+    simplest_equivalent, best_lower_bound, most_probable_best : Make it.
+
+    Examples
+    --------
+    >>> from skuncertain import most_probable_best
+    >>> most_probable_best("f1")
+    RefitRule(kind='most_probable_best', metric='f1', ...)
+    """
+
+    kind: str
+    metric: str
+    rope: float = 0.0
+    level: float = 0.95
+    complexity: Any = None
+    n_repeats: int | None = None
+    test_train_ratio: float | None = None
+
+    def __call__(self, cv_results: dict) -> int:
+        """Index of the candidate to refit.
+
+        Parameters
+        ----------
+        cv_results : dict
+            What the search passes.
+
+        Returns
+        -------
+        int
+            The index.
+        """
+        found = search_posterior(
+            cv_results,
+            metric=self.metric,
+            n_repeats=1 if self.n_repeats is None else self.n_repeats,
+            test_train_ratio=self.test_train_ratio,
+            rope=self.rope,
+            level=self.level,
+            random_state=0,
+        )
+        if self.kind == "best_lower_bound":
+            return int(np.nanargmax(found.low))
+        if self.kind == "most_probable_best":
+            return int(np.nanargmax(found.p_best))
+        candidates = np.flatnonzero(found.equivalent)
+        cost = np.array([self._cost(cv_results["params"][k]) for k in candidates])
+        # The simplest; among equally simple ones the best mean.
+        order = np.lexsort((-found.mean[candidates], cost))
+        return int(candidates[order[0]])
+
+    def _cost(self, params):
+        if callable(self.complexity):
+            return float(self.complexity(params))
+        name = self.complexity.lstrip("-")
+        if name not in params:
+            raise ValueError(
+                f"complexity must be a parameter of the search, one of {sorted(params)}, got "
+                f"{self.complexity!r}."
+            )
+        value = params[name]
+        try:
+            # No limit is the most complex choice: max_depth=None, for example.
+            number = np.inf if value is None else float(value)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"complexity={self.complexity!r} needs numbers, got {value!r}: pass a function of "
+                "the parameters that returns one."
+            ) from None
+        return -number if self.complexity.startswith("-") else number
+
+
+def simplest_equivalent(
+    metric: str,
+    *,
+    rope: float,
+    complexity: str | Callable,
+    level: float = 0.95,
+    n_repeats: int | None = None,
+    test_train_ratio: float | None = None,
+) -> RefitRule:
+    """Refit the simplest candidate that cannot be told from the best.
+
+    Parameters
+    ----------
+    metric : str
+        Key of the score, such as "f1" or "score".
+    rope : float
+        Region of practical equivalence: being worse by that much is no loss.
+    complexity : str or callable
+        A parameter of the search, smaller is simpler (a leading "-": larger is simpler; None is
+        the most complex); or a function of the dict of parameters that returns a number.
+    level : float, default=0.95
+        A candidate is out if the probability that it is worse by more than the ROPE reaches it.
+    n_repeats : int, default=None
+        Repetitions of a repeated K-fold; the results that the rule gets do not know it. None is 1.
+    test_train_ratio : float, default=None
+        Test rows over training rows; by default 1 / (K - 1).
+
+    Returns
+    -------
+    RefitRule
+        A value for ``refit=``.
+
+    See Also
+    --------
+    search_posterior : The analysis behind it.
+    best_lower_bound : Another rule.
+
+    Notes
+    -----
+    After a callable ``refit`` scikit-learn sets ``best_index_`` and ``best_params_`` but no
+    ``best_score_``; and ``search.score`` fails if the scorer returns several numbers. Use
+    ``search.best_estimator_`` with a scorer of your own.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import simplest_equivalent
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> rule = simplest_equivalent("score", rope=0.01, complexity="max_depth")
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4, 8]}, scoring="f1", refit=rule, cv=10)
+    >>> search.fit(X, y).best_params_
+    {'max_depth': 1}
+    """
+    if not isinstance(complexity, str) and not callable(complexity):
+        raise TypeError(
+            f"complexity must be the name of a parameter or a function, got {complexity!r}."
+        )
+    return RefitRule(
+        "simplest_equivalent", metric, check_rope(rope), check_level(level), complexity,
+        n_repeats, test_train_ratio,
+    )  # fmt: skip
+
+
+def best_lower_bound(
+    metric: str,
+    level: float = 0.95,
+    *,
+    n_repeats: int | None = None,
+    test_train_ratio: float | None = None,
+) -> RefitRule:
+    """Refit the candidate whose interval has the highest lower end.
+
+    Parameters
+    ----------
+    metric : str
+        Key of the score.
+    level : float, default=0.95
+        Probability of the interval.
+    n_repeats, test_train_ratio : object, default=None
+        See :func:`simplest_equivalent`.
+
+    Returns
+    -------
+    RefitRule
+        A value for ``refit=``.
+
+    See Also
+    --------
+    simplest_equivalent : Another rule.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import best_lower_bound
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> rule = best_lower_bound("score")
+    >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4]}, scoring="f1", refit=rule, cv=10)
+    >>> search.fit(X, y).best_params_
+    {'max_depth': 2}
+    """
+    return RefitRule(
+        "best_lower_bound",
+        metric,
+        level=check_level(level),
+        n_repeats=n_repeats,
+        test_train_ratio=test_train_ratio,
+    )
+
+
+def most_probable_best(
+    metric: str,
+    *,
+    n_repeats: int | None = None,
+    test_train_ratio: float | None = None,
+) -> RefitRule:
+    """Refit the candidate that is most probably the best.
+
+    Parameters
+    ----------
+    metric : str
+        Key of the score.
+    n_repeats, test_train_ratio : object, default=None
+        See :func:`simplest_equivalent`.
+
+    Returns
+    -------
+    RefitRule
+        A value for ``refit=``.
+
+    See Also
+    --------
+    simplest_equivalent : Another rule.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import most_probable_best
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> rule = most_probable_best("score")
+    >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4]}, scoring="f1", refit=rule, cv=10)
+    >>> search.fit(X, y).best_params_
+    {'max_depth': 4}
+    """
+    return RefitRule(
+        "most_probable_best", metric, n_repeats=n_repeats, test_train_ratio=test_train_ratio
+    )

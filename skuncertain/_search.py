@@ -1,0 +1,385 @@
+"""After a search: how sure is the choice?"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr
+
+from skuncertain._comparison_result import check_rope
+from skuncertain._fold_methods import Folds
+from skuncertain._fold_scores import score_posterior
+from skuncertain._location_scale import StudentPosterior
+from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter
+from skuncertain._search_results import read_search
+from skuncertain._validation import (
+    check_integer,
+    check_kind,
+    check_level,
+    import_optional,
+    resolve_seed,
+)
+
+_SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
+_CHUNK = 4_000_000  # numbers worked on at once
+_COLUMNS = (
+    *("low", "high", "p_best", "expected_rank", "expected_loss"),
+    *("p_worse", "p_equivalent", "p_better", "difference", "difference_low", "difference_high"),
+    "equivalent",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchPosterior:
+    """What a finished search says about its candidates.
+
+    Arrays have one entry per candidate of the search, NaN for those that were not considered
+    (failed fits, early levels of a halving search).
+
+    Parameters
+    ----------
+    metric : str
+        Name of the score.
+    mean, low, high : ndarray
+        Mean over folds, and the interval of the candidate on its own.
+    p_best, expected_rank, expected_loss : ndarray
+        P(being the best), mean rank (1 is the best), and how much worse than the best on average.
+    p_worse, p_equivalent, p_better : ndarray
+        Against the selected candidate, with the ROPE.
+    difference, difference_low, difference_high : ndarray
+        Difference to the selected candidate, and its interval.
+    equivalent : ndarray of bool
+        Candidates that cannot be told from the selected one: P(worse) is below the level.
+    pairwise : ndarray or None
+        Among the considered candidates, P(row better than column); None beyond 1000.
+    rank_probabilities : ndarray or None
+        Among the considered candidates; None beyond 300.
+    selected_index : int
+        The candidate that the search chose.
+    best_score_corrected : float
+        Score of the selected candidate less the optimism of choosing it (Tibshirani and
+        Tibshirani); NaN if folds are known to be too small for that.
+    selection_bias : float
+        That optimism.
+    rope, level : float
+        As asked.
+    n_splits, n_repeats : int
+        Folds of all repetitions, and repetitions.
+    test_train_ratio : float
+        Test rows over training rows.
+    params : list or None
+        Parameters of the candidates.
+    notes : tuple of str
+        What was assumed or left out.
+    seed, n_draws : int
+        Of P(best), ranks and losses.
+
+    See Also
+    --------
+    search_posterior : Makes it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import search_posterior
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4, 8]}, cv=10).fit(X, y)
+    >>> search_posterior(search, random_state=0).equivalent
+    array([False,  True,  True,  True])
+    """
+
+    metric: str
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_best: np.ndarray
+    expected_rank: np.ndarray
+    expected_loss: np.ndarray
+    p_worse: np.ndarray
+    p_equivalent: np.ndarray
+    p_better: np.ndarray
+    difference: np.ndarray
+    difference_low: np.ndarray
+    difference_high: np.ndarray
+    equivalent: np.ndarray
+    pairwise: np.ndarray | None
+    rank_probabilities: np.ndarray | None
+    selected_index: int
+    best_score_corrected: float
+    selection_bias: float
+    rope: float
+    level: float
+    n_splits: int
+    n_repeats: int
+    test_train_ratio: float
+    params: Any
+    notes: tuple
+    seed: int
+    n_draws: int
+
+    def __repr__(self):
+        k = self.selected_index
+        choice = "" if self.params is None else f" {self.params[k]}"
+        parts = [
+            f"{self.mean.size} candidates by {self.metric}",
+            f"selected {k}{choice}: {self.mean[k]:.3f} [{self.low[k]:.3f}, {self.high[k]:.3f}], "
+            f"P(best) = {self.p_best[k]:.2f}",
+            f"{int(self.equivalent.sum())} cannot be told from it (rope={self.rope:g})",
+        ]
+        if np.isfinite(self.best_score_corrected):
+            parts.append(f"corrected for choosing the best: {self.best_score_corrected:.3f}")
+        repeats = f" in {self.n_repeats} repetitions" if self.n_repeats > 1 else ""
+        parts.append(
+            f"{self.n_splits} folds{repeats}, n_test/n_train = {self.test_train_ratio:.3g}"
+        )
+        return "SearchPosterior(" + "; ".join([*parts, *self.notes]) + ")"
+
+    def to_dict(self) -> dict:
+        """Give the columns in the grammar of ``cv_results_``, to be merged with it.
+
+        Returns
+        -------
+        dict
+            Arrays named ``p_best_test_<metric>``, ``low_test_<metric>`` and so on.
+        """
+        return {f"{name}_test_{self.metric}": getattr(self, name) for name in _COLUMNS}
+
+    def to_frame(self) -> Any:
+        """Table with one row per candidate.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Parameters, mean and the columns of `to_dict`.
+        """
+        pandas = import_optional("pandas", "pandas", "SearchPosterior.to_frame")
+        first = {} if self.params is None else {"params": self.params}
+        return pandas.DataFrame({**first, f"mean_test_{self.metric}": self.mean, **self.to_dict()})
+
+
+def search_posterior(
+    search: Any,
+    *,
+    metric: Any = None,
+    n_repeats: int | None = None,
+    test_train_ratio: float | None = None,
+    rope: float = 0.01,
+    level: float = 0.95,
+    kind: str = "eti",
+    labels: Any = None,
+    pos_label: Any = None,
+    n_draws: int | None = None,
+    random_state: Any = None,
+) -> SearchPosterior:
+    """Analyse a finished search: which candidates could be the best, and by how much.
+
+    Parameters
+    ----------
+    search : GridSearchCV, RandomizedSearchCV, a halving search, or their cv_results_
+        Fitted, or the saved results as a dict or DataFrame. With
+        ``scoring=ConfusionCountsScorer(...)`` every candidate gets its interval from its counts,
+        and any metric can be asked for.
+    metric : str, Metric or callable, default=None
+        Which score; by default the one that the search refitted by, or the only one. With counts
+        any metric, see :func:`get_metric`.
+    n_repeats : int, default=None
+        Repetitions of a repeated K-fold; by default read from ``search.cv``. Saved results do not
+        know it: without it one repetition is assumed, and the repr says so.
+    test_train_ratio : float, default=None
+        Test rows over training rows; by default read from ``search.cv``, or 1 / (K - 1).
+    rope : float, default=0.01
+        Region of practical equivalence, in units of the score.
+    level : float, default=0.95
+        Probability of the intervals.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    labels, pos_label : object, default=None
+        Of the counts scorer, if only its results were saved.
+    n_draws : int, default=None
+        Draws for P(best), ranks and losses; everything about pairs is exact.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
+
+    Returns
+    -------
+    SearchPosterior
+        One entry per candidate.
+
+    See Also
+    --------
+    simplest_equivalent : A rule for ``refit=``.
+    compare_cv : Two models on the same folds.
+
+    Notes
+    -----
+    All candidates share their folds. One joint model describes them: candidate i has the value
+    mean_i + sqrt(1/n + n_test/n_train) Σ_k (s_ik - mean_i) z_k / sqrt(n - 1), with z multivariate t
+    with n - 1 degrees of freedom, the same z for all. So every pair is exactly the correlated t
+    test, and P(best) knows what the folds have in common.
+
+    The selected candidate's score is optimistic. ``best_score_corrected`` subtracts the mean over
+    folds of (best score of the fold - score of the selected one) [1]_; with folds of fewer than
+    about 20 rows that is mostly luck. :func:`bbc_score` needs out-of-fold predictions and is
+    better; ``BayesianCrossValidator(search)`` is nested cross-validation and costs refits.
+
+    References
+    ----------
+    .. [1] R. J. Tibshirani, R. Tibshirani (2009). A bias correction for the minimum error rate in
+       cross-validation. Annals of Applied Statistics 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import ConfusionCountsScorer, search_posterior
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = GridSearchCV(
+    ...     DecisionTreeClassifier(random_state=0),
+    ...     {"max_depth": [1, 2, 4, 8]},
+    ...     scoring=ConfusionCountsScorer(metrics=["f1"]),
+    ...     refit="f1",
+    ...     cv=10,
+    ... ).fit(X, y)
+    >>> analysis = search_posterior(search, metric="f1", random_state=0)
+    >>> analysis.p_best.round(2)
+    array([0.  , 0.35, 0.47, 0.17])
+    """
+    level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
+    found = read_search(search, metric, n_repeats, test_train_ratio, labels, pos_label)
+    seed = resolve_seed(random_state)
+    kept = np.flatnonzero(found.considered)
+    scores = found.scores[kept]
+    n = scores.shape[1]
+    if n < 2:
+        raise ValueError(f"a search needs at least two folds to be analysed, got {n}.")
+    correction = 1 / n + found.ratio
+    low, high = _own_intervals(found, kept, level, kind)
+    ranking, n_draws = _rank(scores, correction, n_draws, seed)
+    p_best, rank, loss, _, ranks = ranking
+    pairs = None
+    if len(kept) <= PAIR_LIMIT:
+        pairs = pairwise_t(scores, correction)
+        rank = 1 + pairs.sum(axis=0) - 0.5  # how many are better, on average
+    against = differences(scores, scores[list(kept).index(found.selected)], correction)
+    below = against.cdf(np.nextafter(-rope, -np.inf))
+    above = 1 - against.cdf(rope)
+    ends = _quiet(against, level)
+    bias = float(np.mean(scores.max(axis=0) - found.scores[found.selected]))
+    notes = list(found.notes)
+    mean = found.sign * scores.mean(axis=1)
+    corrected = mean[list(kept).index(found.selected)] - found.sign * bias
+    if found.counts is not None and np.median(found.counts.n) < _SMALL_FOLD:
+        corrected = np.nan
+        notes.append(
+            f"folds of {np.median(found.counts.n):g} rows are too small to correct the best score"
+        )
+    if found.sign < 0:
+        ends = (-ends[1], -ends[0])
+
+    def spread(values, fill=np.nan):
+        full = np.full(found.n_total, fill, dtype=np.asarray(values).dtype)
+        full[kept] = values
+        return full
+
+    p_worse, p_better = np.clip(below, 0, 1), np.clip(above, 0, 1)
+    return SearchPosterior(
+        metric=found.metric,
+        mean=spread(mean),
+        low=spread(low),
+        high=spread(high),
+        p_best=spread(p_best),
+        expected_rank=spread(rank),
+        expected_loss=spread(loss),
+        p_worse=spread(p_worse),
+        p_equivalent=spread(np.clip(1 - p_worse - p_better, 0, 1)),
+        p_better=spread(p_better),
+        difference=spread(found.sign * against.loc),
+        difference_low=spread(ends[0]),
+        difference_high=spread(ends[1]),
+        equivalent=spread(p_worse < level, fill=False),
+        pairwise=pairs,
+        rank_probabilities=ranks,
+        selected_index=found.selected,
+        best_score_corrected=float(corrected),
+        selection_bias=bias,
+        rope=rope,
+        level=level,
+        n_splits=n,
+        n_repeats=found.n_repeats,
+        test_train_ratio=found.ratio,
+        params=found.params,
+        notes=tuple(notes),
+        seed=seed,
+        n_draws=n_draws,
+    )
+
+
+def _quiet(posterior, level):
+    """Both ends, without the warning about the selected candidate's own zero difference."""
+    tails = np.array([1 - level, 1 + level]) / 2
+    return tuple(np.moveaxis(posterior.quantile(tails), -1, 0))
+
+
+def differences(scores, reference, correction):
+    """Correlated t of every candidate less a reference, from fold scores ``(m, n)``."""
+    gap = scores - reference
+    mean = gap.mean(axis=1)
+    spread = np.square(gap - mean[:, None]).sum(axis=1) / (gap.shape[1] - 1)
+    # Equal candidates differ by nothing at all, whatever the rounding of their means.
+    tiny = 1e-15 * np.square(np.abs(scores).max(axis=1) + np.abs(reference).max())
+    spread = np.where(spread <= tiny, 0.0, spread)
+    scale = np.sqrt(spread * correction)
+    return StudentPosterior(np.full(mean.shape, gap.shape[1] - 1.0), mean, scale)
+
+
+def pairwise_t(scores, correction):
+    """P(row better than column) for all pairs, each by its own correlated t."""
+    n = scores.shape[1]
+    mean = scores.mean(axis=1)
+    centred = scores - mean[:, None]
+    gram = centred @ centred.T
+    norm = np.diagonal(gram)
+    spread = np.maximum(norm[:, None] + norm - 2 * gram, 0.0) / (n - 1)
+    tiny = 1e-14 * (norm[:, None] + norm + 1e-14)  # equal but for rounding
+    gap = mean[:, None] - mean
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(spread > tiny, gap / np.sqrt(spread * correction), np.sign(gap) * np.inf)
+    t = np.where((spread <= tiny) & (np.abs(gap) <= 1e-12), 0.0, t)
+    return stdtr(n - 1, t)
+
+
+def _own_intervals(found, kept, level, kind):
+    """Interval of every candidate on its own: from its counts, or from its fold scores."""
+    if found.counts is not None:
+        metric = found.metric[4:] if found.metric.startswith("neg_") else found.metric
+        folds = Folds.of(found.counts[kept], metric, found.n_repeats, random_state=0)
+        low, high = folds.posterior("pooled", warn=False, prior=1.0).interval(level, kind)
+        return np.asarray(low), np.asarray(high)
+    posterior = score_posterior(
+        found.scores[kept], "nadeau_bengio", found.n_repeats, None, 1.0, found.ratio
+    )
+    return _quiet(posterior, level)  # symmetric: the shortest one, too
+
+
+def _rank(scores, correction, n_draws, seed):
+    """P(best), ranks and losses by draws of the joint model."""
+    m, n = scores.shape
+    if n_draws is None:
+        n_draws = int(np.clip(4e7 / m, 2000, 20_000))
+    n_draws = check_integer("n_draws", n_draws, low=1)
+    ranked = min(n_draws, max(1000, int(1e7 / m)))  # sorting is what costs
+    counter = DrawCounter(m, m <= RANK_LIMIT, False)
+    mean = scores.mean(axis=1)
+    weight = (scores - mean[:, None]) * np.sqrt(correction / (n - 1))
+    chunk = max(1, _CHUNK // m)
+    starts = range(0, n_draws, chunk)
+    for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
+        size = min(chunk, n_draws - start)
+        rng = np.random.default_rng(child)
+        z = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(n - 1, size) / (n - 1))
+        counter.add(mean[:, None] + weight @ z, rank=start < ranked)
+    return counter.tables(), n_draws

@@ -1,0 +1,230 @@
+"""Reading ``cv_results_`` of a finished search: scores, counts, and how it was split."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skuncertain._counts import ConfusionCounts
+from skuncertain._labels import as_labels, check_pos_label
+from skuncertain._metrics import get_metric
+from skuncertain._scorers import BINARY_KEYS
+from skuncertain._validation import check_integer, check_number
+
+HOW = (
+    "Pass a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_ (a dict "
+    "or a DataFrame)."
+)
+_SPLIT = re.compile(r"split(\d+)_test_(.+)")
+
+
+@dataclass(frozen=True, eq=False)
+class SearchScores:
+    """Fold scores of the candidates of a search.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (candidates, splits)
+        More is better; NaN where a fit failed.
+    metric : str
+        Key of the score, or name of the metric computed from counts.
+    considered : ndarray of shape (candidates,)
+        Candidates of the last resource level whose scores are all there.
+    n_repeats : int
+        Repetitions of the cross-validation.
+    ratio : float
+        Test rows over training rows.
+    selected : int
+        Index of the candidate that the search chose, or the best mean.
+    n_total : int
+        Number of candidates in the results.
+    counts : ConfusionCounts or None
+        Fold matrices of shape (candidates, splits), if the counts scorer was used.
+    sign : float
+        1, or -1 for a metric of which less is better (the scores are then negative).
+    params : list or None
+        Parameters of the candidates.
+    notes : tuple of str
+        What was assumed or left out.
+    """
+
+    scores: np.ndarray
+    metric: str
+    considered: np.ndarray
+    n_repeats: int
+    ratio: float
+    selected: int
+    n_total: int
+    counts: ConfusionCounts | None
+    sign: float
+    params: Any
+    notes: tuple
+
+
+def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
+    """Scores of all candidates of a search or of its saved results."""
+    fitted = hasattr(search, "cv_results_")
+    results = search.cv_results_ if fitted else search
+    if hasattr(results, "columns") and hasattr(results, "to_dict"):  # a DataFrame
+        results = {str(name): results[name].to_numpy() for name in results.columns}
+    if not hasattr(results, "keys"):
+        raise TypeError(f"search must be a finished search, got {type(search).__name__}. {HOW}")
+    table = _score_table(results)
+    if not table:
+        raise ValueError(f"there are no columns split<k>_test_<score>. {HOW}")
+    notes = []
+    default = getattr(search, "refit", None)
+    counts, scores, name, sign = _scores(
+        table, metric, default if isinstance(default, str) else None, labels, pos_label,
+        getattr(search, "scoring", None),
+        getattr(search, "classes_", None),
+    )  # fmt: skip
+    considered = np.isfinite(scores).all(axis=1)
+    failed = int((~considered).sum())
+    if failed:
+        notes.append(f"{failed} of {len(scores)} candidates have missing scores and are left out")
+    if "iter" in results and "n_resources" in results:
+        last = np.asarray(results["iter"]) == np.max(results["iter"])
+        considered &= last
+        notes.append(
+            f"halving search: only the {int(last.sum())} candidates of the last resource level"
+        )
+    if not considered.any():
+        raise ValueError("no candidate has all its scores: there is nothing to compare.")
+    repeats, ratio, assumed = _how_split(
+        search.cv if fitted else None, scores.shape[1], n_repeats, ratio, fitted
+    )
+    notes += assumed
+    selected = getattr(search, "best_index_", None) if fitted else None
+    mean = np.where(considered, np.nan_to_num(scores).mean(axis=1), -np.inf)
+    if selected is None or not considered[selected]:
+        selected = int(np.argmax(mean))
+        notes.append("the selected candidate is taken to be the one with the best mean")
+    params = results.get("params") if hasattr(results, "get") else None
+    return SearchScores(
+        scores, name, considered, repeats, ratio, int(selected), len(scores), counts, sign,
+        None if params is None else list(params), tuple(notes),
+    )  # fmt: skip
+
+
+def _score_table(results):
+    """Columns of split scores: {score: array of shape (candidates, splits)}."""
+    columns: dict[str, dict[int, Any]] = {}
+    for key in results:
+        match = _SPLIT.fullmatch(str(key))
+        if match:
+            columns.setdefault(match[2], {})[int(match[1])] = results[key]
+    return {
+        name: np.stack([np.asarray(found[k], dtype=float) for k in sorted(found)], axis=1)
+        for name, found in columns.items()
+    }
+
+
+def _scores(table, metric, default, labels, pos_label, scoring, classes):
+    """Counts if there are, scores (candidates, splits), the name and the sign of the metric."""
+    cells = _cells(table)
+    if cells is None:
+        names = list(table)
+        if metric is None:
+            metric = default if default in table else names[0] if len(names) == 1 else None
+        if metric is None or metric not in table:
+            raise ValueError(f"metric must be one of the scores {names}, got {metric!r}.")
+        return None, table[metric], metric, 1.0
+    labels = getattr(scoring, "labels", None) if labels is None else labels
+    pos_label = getattr(scoring, "pos_label", None) if pos_label is None else pos_label
+    if labels is None:
+        labels = classes
+    whole, size = np.nan_to_num(cells), cells.shape[-1]
+    if labels is None and size == 2:
+        pos_label = None  # its name is not known, but it is the last one
+    elif labels is not None:
+        labels = as_labels(labels)
+        if len(labels) != size:
+            raise ValueError(
+                f"labels must name the {size} classes that were counted, got {labels}."
+            )
+        pos_label = check_pos_label(labels, pos_label)
+        if size == 2 and labels.index(pos_label) == 0:  # the scorer puts the positive class last
+            whole = whole[..., ::-1, ::-1]
+    counts = ConfusionCounts(whole, labels=labels, pos_label=pos_label)
+    if "n" in table and np.any(np.nan_to_num(table["n"]) != whole.sum(axis=(-2, -1))):
+        raise ValueError(
+            "the counts of a fold do not add up to its number of rows: a fold lacked a class. Name "
+            "all classes: ConfusionCountsScorer(labels=[...])."
+        )
+    if metric is None:
+        metric = default if default is not None and default != "score" else "accuracy"
+    chosen = get_metric(metric[4:] if _is_negated(metric, table) else metric)
+    if chosen.greater_is_better is None:
+        raise ValueError(
+            f"metric {chosen.name!r} is a description, neither more nor less of it is better."
+        )
+    sign = 1.0 if chosen.greater_is_better else -1.0
+    values = counts.score(chosen, zero_division=0.0)
+    values = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, sign * values)
+    name = metric if isinstance(metric, str) else chosen.name
+    return counts, values, name, sign
+
+
+def _is_negated(metric, table):
+    return isinstance(metric, str) and metric.startswith("neg_") and metric in table
+
+
+def _cells(table):
+    """Fold matrices (candidates, splits, C, C), the positive class last, or None."""
+    if all(key in table for key in BINARY_KEYS):
+        tn, fp, fn, tp = (table[key] for key in BINARY_KEYS)
+        rows = np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)
+        return np.stack(rows, axis=-2)
+    found = [re.fullmatch(r"n_(\d+)_(\d+)", name) for name in table]
+    found = [match for match in found if match]
+    if not found:
+        return None
+    size = 1 + max(int(index) for match in found for index in match.groups())
+    if len(found) != size**2:
+        raise ValueError(
+            f"the results hold {len(found)} of the {size**2} cells of {size} classes: name all "
+            "classes, ConfusionCountsScorer(labels=[...])."
+        )
+    cells = [table[f"n_{i}_{j}"] for i in range(size) for j in range(size)]
+    return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+
+
+def _how_split(cv, n_splits, n_repeats, ratio, fitted):
+    """Repetitions and test/train ratio: given, read from the splitter, or assumed and said so."""
+    notes = []
+    if n_repeats is not None:
+        repeats = check_integer("n_repeats", n_repeats, low=1)
+    else:
+        repeats = getattr(cv, "n_repeats", None)
+        if not isinstance(repeats, int) or n_splits % repeats:
+            repeats = 1
+            if not fitted:
+                notes.append("assumed: one repetition of K-fold (n_repeats=1)")
+    if n_splits % repeats:
+        raise ValueError(f"n_repeats={repeats} must divide the number of splits, {n_splits}.")
+    if ratio is not None:
+        ratio = check_number("test_train_ratio", ratio, low=0, high=np.inf, closed=False)
+        return repeats, ratio, notes
+    test, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
+    if hasattr(cv, "train_size"):  # the ShuffleSplit family
+        if isinstance(test, float) and train is None:
+            return repeats, test / (1 - test), notes
+        if isinstance(train, float) and test is None:
+            return repeats, (1 - train) / train, notes
+        if test is not None and train is not None:
+            return repeats, test / train, notes
+        raise ValueError(
+            "the test and training sizes of the splitter are not known: give test_train_ratio=, "
+            "the number of test rows over the number of training rows."
+        )
+    folds = n_splits // repeats
+    if folds < 2:
+        raise ValueError(
+            "there is one fold per repetition, so the ratio of test to training rows is not known: "
+            "give test_train_ratio=."
+        )
+    if hasattr(cv, "max_train_size"):  # a split by time: training sets of 1, 2, ... parts
+        return repeats, float(np.mean(1 / np.arange(1, folds + 1))), notes
+    return repeats, 1 / (folds - 1), notes
