@@ -11,8 +11,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._comparison_result import ComparisonResult, check_names, judge
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cv_scores import check_same_splits, fold_scores
-from skuncertain._differences import difference_of
-from skuncertain._distributions import Posterior
+from skuncertain._differences import difference_of, probability_below
+from skuncertain._distributions import BetaPosterior, Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._fold_scores import score_posterior
 from skuncertain._labels import as_labels, check_pos_label, check_targets, encode, sorted_labels
@@ -90,15 +90,27 @@ def compare(
             f"{right.metric!r}."
         )
     direction = _direction(metric if metric is not None else left.metric)
-    difference = difference_of(left, right, n_draws, random_state)
     return judge(
-        difference,
+        difference_of(left, right, n_draws, random_state),
         rope,
         metric=left.metric,
         names=names,
         method="independent test sets",
         greater_is_better=direction,
+        below_zero=_below(left, right) if rope == 0 else None,
     )
+
+
+def _below(a, b):
+    """P(b < a) of two Betas, whose order does not change if the odds of both are multiplied."""
+    betas = isinstance(a, BetaPosterior) and isinstance(b, BetaPosterior)
+    if not betas or a.odds != b.odds:
+        return None
+    shapes = np.broadcast_arrays(b.a, b.b, a.a, a.b)
+    if not all(np.all(part >= 0.5) for part in shapes):
+        return None
+    flat = [part.reshape(-1) for part in shapes]
+    return probability_below(tuple(flat[:2]), tuple(flat[2:])).reshape(shapes[0].shape)
 
 
 def _as_posterior(x, metric, prior, pos_label, n_draws, random_state):

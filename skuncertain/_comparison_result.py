@@ -159,13 +159,15 @@ class ComparisonResult:
         )
 
 
-def judge(difference, rope, *, metric, names, method, greater_is_better=True):
-    """Three probabilities from the posterior of b - a."""
+def judge(difference, rope, *, metric, names, method, greater_is_better=True, below_zero=None):
+    """Three probabilities from the posterior of b - a; `below_zero` is P(b < a) if it is known."""
     rope = check_rope(rope)
-    # Strictly below and above: a difference that is 0 for sure is equivalent, even without a ROPE.
-    below = np.asarray(difference.cdf(np.nextafter(-rope, -np.inf)))
-    above = 1 - np.asarray(difference.cdf(rope))
-    above = np.maximum(above, 0.0)
+    if rope == 0 and below_zero is not None:
+        below, above = below_zero, 1 - below_zero
+    else:
+        # Strictly below and above: a difference that is surely 0 is equivalent, even without ROPE.
+        below = np.asarray(difference.cdf(np.nextafter(-rope, -np.inf)))
+        above = np.maximum(1 - np.asarray(difference.cdf(rope)), 0.0)
     middle = np.maximum(1 - below - above, 0.0)
     middle = np.where(middle < 1e-12, 0.0, middle)  # rounding, where nothing lies between
     total = below + middle + above

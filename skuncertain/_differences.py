@@ -1,6 +1,9 @@
 """Posterior of the difference of two independent posteriors."""
 
+from functools import partial
+
 import numpy as np
+from scipy.special import betainc, expit
 
 from skuncertain._distributions import BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
@@ -10,6 +13,7 @@ from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._validation import resolve_seed
 
 _NODES = 96  # of the Gauss rule over the probabilities of one of the two
+_LEAN_NODES = 129
 
 
 def difference_of(a, b, n_draws=None, random_state=None):
@@ -26,7 +30,8 @@ def difference_of(a, b, n_draws=None, random_state=None):
         if all(np.all(part > 0) for part in shapes):
             odds = (b.odds, a.odds)
             operation = OPERATIONS["difference"] if odds == (1, 1) else OddsDifference(*odds)
-            pair = Pair(operation, tuple(shapes[:2]), tuple(shapes[2:]), Link(-1.0, 1.0))
+            # Built when it is asked: P(better) alone needs much less, see probability_below.
+            pair = partial(Pair, operation, tuple(shapes[:2]), tuple(shapes[2:]), Link(-1.0, 1.0))
             return QuadraturePosterior(pair, shape, **info)
     elif a.exact and b.exact and shape == () and np.isfinite([low, high]).all():
         family = _ByQuantiles(a, b, Link(low - high, high - low))
@@ -39,6 +44,33 @@ def difference_of(a, b, n_draws=None, random_state=None):
         for x, child in zip((a, b), np.random.SeedSequence(seed).spawn(2), strict=True)
     )
     return DrawsPosterior(second - first, seed=seed, **info)
+
+
+def probability_below(u, v):
+    """P(U <= V) of independent Beta variables with shapes ``u = (a, b)`` and ``v``, arrays (rows,).
+
+    One trapezoid rule in tau with logit x = centre + scale sinh(tau) over the narrower variable,
+    and nothing else: a single question is answered in a tenth of a millisecond. Shapes must be at
+    least 1/2; below, the nodes next to 1 would be rounded onto it.
+    """
+    (a, b), (c, d) = u, v
+    flip = 1 / a + 1 / b <= 1 / c + 1 / d  # then U is the narrower one: P(V > U)
+    p, q = np.where(flip, a, c)[:, None], np.where(flip, b, d)[:, None]
+    r, s = np.where(flip, c, a)[:, None], np.where(flip, d, b)[:, None]
+    scale = np.sqrt(1 / (p + 0.5) + 1 / (q + 0.5))
+    # The logit's density falls by a factor e**42 within a Gaussian and an exponential reach.
+    low = np.arcsinh(-9.2 - 42 / (p * scale))
+    high = np.arcsinh(9.2 + 42 / (q * scale))
+    step = (high - low) / (_LEAN_NODES - 1)
+    tau = low + step * np.arange(_LEAN_NODES)
+    logit = np.log((p + 0.5) / (q + 0.5)) + scale * np.sinh(tau)
+    x = expit(logit)
+    peak = p * np.log1p(q / p) + q * np.log1p(p / q)
+    density = np.exp(peak - p * np.logaddexp(0, -logit) - q * np.logaddexp(0, logit))
+    weight = density * np.cosh(tau)
+    inner = betainc(r, s, x)
+    below = (weight * inner).sum(axis=1) / weight.sum(axis=1)  # P(the wider one is below)
+    return np.where(flip, 1 - below, below)
 
 
 class _ByQuantiles:

@@ -44,9 +44,9 @@ class Leaderboard:
     expected_loss : ndarray of shape (m,)
         How much worse than the best one a model is, on average.
     pairwise : ndarray of shape (m, m) or None
-        Entry (i, j) is P(i better than j); None beyond 1000 models.
+        Entry (i, j) is P(i better than j); None beyond 1000 models (300 if it would be drawn).
     rank_probabilities : ndarray of shape (m, m) or None
-        Entry (i, k) is P(i has rank k + 1); None beyond 300 models.
+        Entry (i, k) is P(i has rank k + 1); None beyond 1000 models, drawn beyond 300.
     method : str
         How it was computed.
     level : float
@@ -110,7 +110,7 @@ class Leaderboard:
             Expected prize of every model.
         """
         if self.rank_probabilities is None:
-            raise ValueError(f"rank probabilities are kept up to {RANK_LIMIT} models only.")
+            raise ValueError(f"rank probabilities are kept up to {PAIR_LIMIT} models only.")
         prizes = np.asarray(prizes, dtype=float)
         if prizes.ndim != 1 or prizes.size > len(self.names):
             raise ValueError(
@@ -277,6 +277,10 @@ def leaderboard(
         p_best, rank, best, pairs, ranks = rank_betas(a, b, odds)
         loss = np.maximum(best - (mean if up else 1 - mean), 0.0)
         method = "independent, exact"
+        if ranks is None and len(names) <= PAIR_LIMIT:
+            seed = resolve_seed(random_state)
+            ranks = _count(np.random.default_rng(seed).beta(a, b, size=(4000, a.size)).T)[4]
+            method += f"; rank probabilities from 4000 draws, seed {seed}"
     else:
         posteriors = posteriors or [_member(whole, k) for k in range(len(names))]
         size = len(posteriors)
@@ -370,7 +374,7 @@ def _upwards(metric):
 def _count(draws):
     """Ranking from joint draws of shape (m, n_draws)."""
     m = len(draws)
-    counter = DrawCounter(m, m <= RANK_LIMIT, m <= PAIR_LIMIT)
+    counter = DrawCounter(m, m <= PAIR_LIMIT, m <= RANK_LIMIT)
     step = max(1, 2_000_000 // m)
     for start in range(0, draws.shape[1], step):
         counter.add(draws[:, start : start + step])

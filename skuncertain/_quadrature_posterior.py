@@ -1,5 +1,7 @@
 """Exact posteriors that are integrals over Beta variables."""
 
+from functools import cached_property
+
 import numpy as np
 
 from skuncertain._distributions import Posterior
@@ -12,8 +14,9 @@ class QuadraturePosterior(Posterior):
 
     Parameters
     ----------
-    family : object
-        Answers ``cdf(t, rows)``, ``density(t, rows)``, ``moments()`` and ``sample(rng, size)``.
+    family : object or callable
+        Answers ``cdf(t, rows)``, ``density(t, rows)``, ``moments()`` and ``sample(rng, size)``; or
+        a function without arguments that makes it when it is needed.
     shape : tuple of int
         Shape of the stack.
     **info : dict
@@ -22,8 +25,12 @@ class QuadraturePosterior(Posterior):
 
     def __init__(self, family, shape, **info):
         super().__init__(shape, **info)
-        self._family = family
+        self._given = family
         self._cache_moments = None
+
+    @cached_property
+    def _family(self):
+        return self._given() if callable(self._given) else self._given
 
     def _rows(self):
         return np.arange(self._family.size)

@@ -128,6 +128,8 @@ def _scores(table, metric, default, labels, pos_label, scoring, classes):
         names = list(table)
         if metric is None:
             metric = default if default in table else names[0] if len(names) == 1 else None
+        if isinstance(metric, str) and metric not in table and names == ["score"]:
+            return None, table["score"], metric, 1.0  # a single score has no name of its own
         if metric is None or metric not in table:
             raise ValueError(f"metric must be one of the scores {names}, got {metric!r}.")
         return None, table[metric], metric, 1.0
