@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
+from scipy.special import betainc
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._comparison_result import ComparisonResult, check_names, judge
@@ -80,18 +81,16 @@ def compare(
     >>> round(compare(a, b, metric="f1").p_better, 3)
     0.429
     """
-    names = check_names(names)
-    left, right = (
-        _as_posterior(x, metric, prior, pos_label, n_draws, random_state) for x in (a, b)
-    )
+    names, seed = check_names(names), resolve_seed(random_state)
+    left, right = (_as_posterior(x, metric, prior, pos_label, n_draws, seed) for x in (a, b))
     if left.metric != right.metric:
         raise ValueError(
             f"a and b must be posteriors of the same metric, got {left.metric!r} and "
             f"{right.metric!r}."
         )
-    direction = _direction(metric if metric is not None else left.metric)
+    direction = _direction(left.metric, left.greater_is_better)
     return judge(
-        difference_of(left, right, n_draws, random_state),
+        difference_of(left, right, n_draws, seed),
         rope,
         metric=left.metric,
         names=names,
@@ -113,11 +112,10 @@ def _below(a, b):
     return probability_below(tuple(flat[:2]), tuple(flat[2:])).reshape(shapes[0].shape)
 
 
-def _as_posterior(x, metric, prior, pos_label, n_draws, random_state):
+def _as_posterior(x, metric, prior, pos_label, n_draws, seed):
     if isinstance(x, ConfusionCounts):
         if metric is None:
             raise TypeError("metric is missing: counts need the name of a metric.")
-        seed = None if random_state is None else resolve_seed(random_state)
         return x.posterior(
             metric, prior=prior, pos_label=pos_label, n_draws=n_draws, random_state=seed
         )
@@ -131,20 +129,14 @@ def _as_posterior(x, metric, prior, pos_label, n_draws, random_state):
     return x
 
 
-def _direction(metric):
+def _direction(name, greater_is_better):
     """Whether more of a metric is better; metrics without a direction are refused."""
-    if metric is None:
-        return True
-    try:
-        metric = get_metric(metric)
-    except ValueError:  # a posterior of a metric of the user's
-        return True
-    if metric.greater_is_better is None:
+    if greater_is_better is None:
         raise ValueError(
-            f"metric {metric.name!r} is a description, neither more nor less of it is better: "
-            "there is nothing to compare."
+            f"metric {name!r} is a description, neither more nor less of it is better: there is "
+            "nothing to compare."
         )
-    return metric.greater_is_better
+    return greater_is_better
 
 
 # --------------------------------------------------------------------------------------------------
@@ -218,7 +210,7 @@ def compare_paired(
     0.7967
     """
     metric, names = get_metric(metric), check_names(names)
-    direction = _direction(metric)
+    direction = _direction(metric.name, metric.greater_is_better)
     prior = check_number("prior", prior, low=0, high=1e12, closed=True)
     y, a, b, labels = _encode_three(y_true, pred_a, pred_b, labels, pos_label)
     pos_label = check_pos_label(labels, pos_label)
@@ -226,8 +218,9 @@ def compare_paired(
     if metric.average == "binary":
         positive = metric.positive_index(len(labels), positive)
     info = {"metric": f"difference in {metric.name}", "prior": f"{prior:g} per agreement cell"}
+    below_zero = None
     if metric.name in _PAIRED_EXACT and prior > 0:
-        difference = _discordance(y, a, b, metric.name, positive, prior, info)
+        difference, below_zero = _discordance(y, a, b, metric.name, positive, prior, info)
     else:
         difference = _joint_draws(
             y, a, b, len(labels), metric, positive, prior, n_draws, random_state, info
@@ -239,6 +232,7 @@ def compare_paired(
         names=names,
         method=f"{len(y)} shared rows",
         greater_is_better=direction,
+        below_zero=below_zero,
     )
 
 
@@ -283,7 +277,8 @@ def _discordance(y, a, b, name, positive, prior, info):
     u = tuple(np.array([float(part)]) for part in (only_b, only_a))
     v = tuple(np.array([float(part)]) for part in (only_a + only_b, rest))
     pair = Pair(OPERATIONS["discordance"], u, v, Link(-1.0, 1.0))
-    return QuadraturePosterior(pair, (), range=(-1.0, 1.0), closing=False, **info)
+    difference = QuadraturePosterior(pair, (), range=(-1.0, 1.0), closing=False, **info)
+    return difference, betainc(only_b, only_a, 0.5)
 
 
 def _joint_draws(y, a, b, size, metric, positive, prior, n_draws, random_state, info):
@@ -293,6 +288,8 @@ def _joint_draws(y, a, b, size, metric, positive, prior, n_draws, random_state, 
         full = np.zeros(size**3)
         full[cells] = counts
         cells, counts = np.arange(size**3), full
+    else:
+        cells, counts = _with_all_agreements(cells, counts, size)
     truth, of_a, of_b = cells // size**2, cells // size % size, cells % size
     agreement = 2 * (of_a == truth) + (of_b == truth)
     number = np.bincount(agreement, minlength=4)
@@ -319,8 +316,27 @@ def _joint_draws(y, a, b, size, metric, positive, prior, n_draws, random_state, 
             for to in (to_a, to_b)
         ]
         draws[start:stop] = values[1] - values[0]
+    for to in (to_a, to_b):
+        if np.isnan(metric.evaluate((to @ counts[used]).reshape(size, size), positive=positive)):
+            warnings.warn(
+                f"{metric.name} is 0/0 in the data (a class that never occurs or is never "
+                "predicted): the answer leans on the prior.",
+                UndefinedMetricWarning,
+                stacklevel=3,
+            )
+            break
     low, high = metric.range
     return DrawsPosterior(draws, seed=seed, range=(low - high, high - low), closing=False, **info)
+
+
+def _with_all_agreements(cells, counts, size):
+    """Add empty cells, one per class and kind of agreement, so that no kind lacks its prior."""
+    truth = np.arange(size)
+    wrong = (truth + 1) % size
+    pairs = ((truth, truth), (truth, wrong), (wrong, truth), (wrong, wrong))
+    more = np.concatenate([(truth * size + a) * size + b for a, b in pairs])
+    more = np.setdiff1d(more, cells)
+    return np.concatenate([cells, more]), np.concatenate([counts, np.zeros(more.size)])
 
 
 def _indicator(index, size):
@@ -408,19 +424,25 @@ def compare_cv(
             stacklevel=2,
         )
     if values.ndim == 1:
-        n_train, n_test = (
-            x[~missing] if np.ndim(x) else x for x in map(np.asarray, (n_train, n_test))
-        )
+        sizes = (np.asarray(n_train), np.asarray(n_test))
+        n_train, n_test = (size[~missing] if size.ndim else size for size in sizes)
         values = values[~missing]
-    difference = score_posterior(
-        values,
-        "nadeau_bengio",
-        1,
-        None,
-        n_train,
-        n_test,
-        metric=left.metric and f"difference in {left.metric}",
-    )
+        if values.size < 2:
+            raise ValueError(f"at least two folds need a score of both, got {values.size}.")
+    # Equal gaps must be equal, whatever the rounding of the scores that they come from.
+    unit = 2.0**-47 * max(np.nanmax(np.abs(x.values)) for x in sides) or 1.0
+    values = np.round(values / unit) * unit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # told above
+        difference = score_posterior(
+            values,
+            "nadeau_bengio",
+            1,
+            None,
+            n_train,
+            n_test,
+            metric=left.metric and f"difference in {left.metric}",
+        )
     return judge(
         difference,
         rope,

@@ -166,8 +166,9 @@ def judge(difference, rope, *, metric, names, method, greater_is_better=True, be
         below, above = below_zero, 1 - below_zero
     else:
         # Strictly below and above: a difference that is surely 0 is equivalent, even without ROPE.
-        below = np.asarray(difference.cdf(np.nextafter(-rope, -np.inf)))
-        above = np.maximum(1 - np.asarray(difference.cdf(rope)), 0.0)
+        edge = rope * (1 + 1e-12)  # a difference of exactly the ROPE is within it
+        below = np.asarray(difference.cdf(np.nextafter(-edge, -np.inf)))
+        above = np.maximum(1 - np.asarray(difference.cdf(edge)), 0.0)
     middle = np.maximum(1 - below - above, 0.0)
     middle = np.where(middle < 1e-12, 0.0, middle)  # rounding, where nothing lies between
     total = below + middle + above
@@ -193,6 +194,6 @@ def check_rope(rope):
 
 def check_names(names):
     """Return two names as texts."""
-    if isinstance(names, str) or len(names) != 2:
+    if isinstance(names, str) or np.ndim(names) != 1 or len(names) != 2:
         raise ValueError(f"names must be two names, for a and for b, got {names!r}.")
     return tuple(str(name) for name in names)

@@ -49,23 +49,26 @@ def check_same_splits(a, b, names):
         )
     if a.metric != b.metric:
         raise ValueError(f"the metrics differ: {a.metric!r} and {b.metric!r}.")
-    reason = None
+    both, reason = ~np.isnan(a.values) & ~np.isnan(b.values), None
     if a.tests is not None and b.tests is not None and a.tests != b.tests:
         reason = "their test rows differ"
-    elif np.shape(a.n_test) == np.shape(b.n_test) and np.any(a.n_test != b.n_test):
+    elif np.ndim(a.n_test) and np.any((a.n_test != b.n_test) & both):
         reason = "their folds have different sizes"
-    elif a.class_counts is not None and b.class_counts is not None:
-        both = ~np.isnan(a.values) & ~np.isnan(b.values)
-        if a.class_counts.shape != b.class_counts.shape or np.any(
-            a.class_counts[both] != b.class_counts[both]
-        ):
-            reason = "their folds hold different numbers of the classes"
+    elif _differ(a.class_counts, b.class_counts, both):
+        reason = "their folds hold different numbers of the classes"
     if reason:
         raise ValueError(
             f"{first} and {second} were not tested on the same splits ({reason}), so their "
             "folds cannot be paired. Use the same splitter with the same random_state, or "
             "compare(...) on pooled counts of different rows."
         )
+
+
+def _differ(a, b, both):
+    """Whether class counts are known and differ in a fold that both have."""
+    if a is None or b is None:
+        return False
+    return a.shape != b.shape or bool(np.any(a[both] != b[both]))
 
 
 def fold_scores(x, metric, n_train, n_test, n_repeats, name):
@@ -97,6 +100,12 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
                 "n_train and n_test."
             )
         n_train, n_test = folds - 1, 1
+    for parameter, size in (("n_train", n_train), ("n_test", n_test)):
+        if np.ndim(size) and np.shape(size) != (splits,):
+            raise ValueError(
+                f"{parameter} must be a number or have one entry per fold, {splits}, got shape "
+                f"{np.shape(size)}."
+            )
     return FoldScores(values.astype(float), n_train, n_test)
 
 

@@ -50,6 +50,8 @@ class Posterior:
         Whether the prior is weak enough for the boundary rule.
     origin : object, default=None
         What `updated` and `predictive` go back to.
+    greater_is_better : bool or None, default=True
+        Direction of the metric.
     """
 
     exact = True
@@ -77,11 +79,13 @@ class Posterior:
         model=None,
         closing=True,
         origin=None,
+        greater_is_better=True,
     ):
         self.shape = tuple(shape)
         self.metric, self.range = metric, range
         self.prior, self.model = prior, model
         self.observed = np.nan if observed is None else observed
+        self.greater_is_better = greater_is_better
         self._closing = closing
         self._origin = origin
 

@@ -204,6 +204,7 @@ class Folds:
             "range": self.metric.range,
             "observed": self.observed,
             "prior": prior_text,
+            "greater_is_better": self.metric.greater_is_better,
         }
 
     def _omega(self, method, omega, estimand):

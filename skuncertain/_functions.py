@@ -129,6 +129,7 @@ def metric_posterior(
         metric=metric.name,
         range=metric.range,
         observed=metric.evaluate(matrix, positive=positive),
+        greater_is_better=metric.greater_is_better,
         closing=weak_prior(matrix, cell_prior(prior, matrix)),
         prior=f"{text}, in groups",
         model=f"Bayesian bootstrap over {len(matrices)} groups",

@@ -156,6 +156,7 @@ def posterior_of(
         "observed": observed,
         "model": model,
         "origin": origin,
+        "greater_is_better": metric.greater_is_better,
     }
     view = _view(matrix, metric, positive, prior, model, prevalence)
     info["prior"] = view.text
@@ -380,6 +381,7 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
         "range": metric.range,
         "prior": view.text,
         "model": f"{model}, predictive for n={n}",
+        "greater_is_better": metric.greater_is_better,
     }
     found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
     if found is not None and found[2] == 1 and n <= 1_000_000:  # else the table is too long
