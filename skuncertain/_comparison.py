@@ -241,7 +241,7 @@ def _encode_three(y_true, pred_a, pred_b, labels, pos_label):
     _, pred_b = check_targets(y_true, pred_b)
     if labels is None:
         found = {*sorted_labels(y_true, pred_a), *sorted_labels(y_true, pred_b)}
-        if pos_label is not None:
+        if pos_label is not None and len(found) == 1:
             found.add(pos_label)
         labels = sorted(found)
     labels = as_labels(labels)

@@ -162,6 +162,11 @@ class ComparisonResult:
 def judge(difference, rope, *, metric, names, method, greater_is_better=True, below_zero=None):
     """Three probabilities from the posterior of b - a; `below_zero` is P(b < a) if it is known."""
     rope = check_rope(rope)
+    if rope >= difference.range[1]:
+        raise ValueError(
+            f"rope must be in units of {metric or 'the score'}, which can differ by at most "
+            f"{difference.range[1]:g}, got {rope:g}. Did you mean {rope / 100:g}?"
+        )
     if rope == 0 and below_zero is not None:
         below, above = below_zero, 1 - below_zero
     else:

@@ -28,6 +28,8 @@ class FoldScores:
         A fingerprint of the test rows of every fold, if they are known.
     class_counts : ndarray of shape (splits, C) or None
         True classes in every fold, if they are known.
+    n_repeats : int
+        How often every row was tested.
     """
 
     values: np.ndarray
@@ -37,6 +39,7 @@ class FoldScores:
     greater_is_better: bool = True
     tests: tuple | None = None
     class_counts: np.ndarray | None = None
+    n_repeats: int = 1
 
 
 def check_same_splits(a, b, names):
@@ -75,11 +78,24 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
     """Scores of a model given in one of several forms."""
     if hasattr(x, "result_"):
         x = x.result_
-    if hasattr(x, "keys"):
-        return _of_results(x, metric, name)
-    if isinstance(x, CrossValPosterior):
-        return _of_posterior(x, metric)
+    given = n_train is not None or n_test is not None
+    if isinstance(x, CrossValPosterior) or (hasattr(x, "keys") and not hasattr(x, "iloc")):
+        if given:
+            raise ValueError(f"n_train and n_test are for plain scores; {name} knows its folds.")
+        found = (
+            _of_posterior(x, metric, name)
+            if isinstance(x, CrossValPosterior)
+            else _of_results(x, metric, name)
+        )
+        if n_repeats not in (1, found.n_repeats):
+            raise ValueError(
+                f"n_repeats={n_repeats} does not fit {name}, whose rows are tested "
+                f"{found.n_repeats} times."
+            )
+        return found
     values = np.asarray(x)
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise ValueError(f"{name} holds infinite scores, which have no mean.")
     if values.dtype.kind not in "iuf" or values.ndim == 0:
         raise TypeError(
             f"{name} must be fold scores, a fitted BayesianCrossValidator, a CrossValPosterior or "
@@ -109,7 +125,17 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
     return FoldScores(values.astype(float), n_train, n_test)
 
 
-def _of_posterior(result, metric):
+def _refuse_unknown_splits(name):
+    raise ValueError(
+        f"{name} does not hold the indices of its splits, so it cannot be known whether the folds "
+        "are the same. Call cross_validate(..., return_indices=True), or pass the fold scores "
+        "themselves if you are sure."
+    )
+
+
+def _of_posterior(result, metric, name):
+    if result.splits.tests is None:
+        _refuse_unknown_splits(name)
     metric = get_metric("accuracy" if metric is None else metric)
     if metric.greater_is_better is None:
         raise ValueError(
@@ -132,6 +158,7 @@ def _of_posterior(result, metric):
         metric.greater_is_better,
         result.splits.tests,
         spread(result.counts.counts.sum(axis=-1), np.nan),
+        result.n_repeats,
     )
 
 
@@ -141,7 +168,9 @@ def _of_results(results, metric, name):
     if all(f"test_{cell}" in results for cell in ("tn", "fp", "fn", "tp")) or any(
         str(k).startswith("test_n_") for k in scored
     ):
-        return _of_posterior(cross_val_posterior(results, method="nadeau_bengio"), metric)
+        if "indices" not in results:
+            _refuse_unknown_splits(name)
+        return _of_posterior(cross_val_posterior(results, method="nadeau_bengio"), metric, name)
     if metric is None and len(scored) == 1:
         key = scored[0]
     if key is None or key not in results:
@@ -150,11 +179,7 @@ def _of_results(results, metric, name):
             f"got {metric!r}."
         )
     if "indices" not in results:
-        raise ValueError(
-            f"{name} does not hold the indices of its splits, so it cannot be known whether the "
-            "folds are the same. Call cross_validate(..., return_indices=True), or pass the scores "
-            f"themselves, {name}[{key!r}], if you are sure."
-        )
+        _refuse_unknown_splits(name)
     splits = Splits.of(results["indices"]["train"], results["indices"]["test"])
     return FoldScores(
         np.asarray(results[key], dtype=float),
@@ -163,4 +188,5 @@ def _of_results(results, metric, name):
         key[5:],
         True,
         splits.tests,
+        n_repeats=splits.n_repeats,
     )

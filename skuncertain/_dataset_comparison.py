@@ -179,7 +179,7 @@ def compare_datasets(
     >>> a, b = [0.80, 0.71, 0.92, 0.66, 0.85], [0.83, 0.74, 0.93, 0.70, 0.84]
     >>> compare_datasets(a, b, rope=0.01, random_state=0)
     DatasetComparison(B against A on 5 data sets, rope=0.01; signed-rank test: worse 0.00,
-    equivalent 0.18, better 0.82; sign test: worse 0.00, equivalent 0.50, better 0.50)
+    equivalent 0.10, better 0.90; sign test: worse 0.00, equivalent 0.50, better 0.50)
     """
     names, rope = check_names(names), check_rope(rope)
     prior = check_number("prior", prior, low=0, high=1e6, closed=False)
@@ -260,9 +260,9 @@ def _signed_rank_test(difference, rope, prior, n_draws, seed):
     z = np.concatenate([[0.0], difference])
     weights = np.ones(z.size)
     weights[0] = prior
-    total = z[:, None] + z
-    above = np.heaviside(total - 2 * rope, 0.5)
-    below = np.heaviside(-total - 2 * rope, 0.5)
+    total = z[:, None] + z  # rounded: decimals that are equal must tie
+    above = np.heaviside(np.round(total - 2 * rope, 12), 0.5)
+    below = np.heaviside(np.round(-total - 2 * rope, 12), 0.5)
     counts = np.zeros(3)
     chunk = max(1, _CHUNK // z.size)
     starts = range(0, n_draws, chunk)
@@ -273,6 +273,7 @@ def _signed_rank_test(difference, rope, prior, n_draws, seed):
         left, right = ((w @ side * w).sum(axis=1) for side in (below, above))
         shares = np.stack([left, 1 - left - right, right])
         if rope == 0:
-            shares[1] = 0.0
-        counts += np.bincount(np.argmax(shares, axis=0), minlength=3)
+            shares[1] = -1.0
+        winners = shares >= shares.max(axis=0) - 1e-12
+        counts += (winners / winners.sum(axis=0)).sum(axis=1)
     return tuple((counts / n_draws).tolist())

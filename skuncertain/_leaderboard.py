@@ -20,6 +20,7 @@ from skuncertain._validation import (
     check_integer,
     check_kind,
     check_level,
+    check_number,
     import_optional,
     resolve_seed,
 )
@@ -205,7 +206,10 @@ def leaderboard(
         True labels of the rows that all models have predicted. Give it whenever rows are shared:
         the models are then compared on the same rows, by the Bayesian bootstrap over rows.
     prior : str, float or array-like of shape (C, C), default="auto"
-        For counts, see :meth:`ConfusionCounts.posterior`.
+        For counts, see :meth:`ConfusionCounts.posterior`. With `y_true` a number, by default 1/2:
+        that many pseudo-rows each on "all right", "all wrong" and, shared by the models, "one is
+        right that the others get wrong" and the reverse; for two models that of
+        :func:`compare_paired`.
     labels : sequence, default=None
         With `y_true`: all classes.
     pos_label : label, default=None
@@ -257,20 +261,30 @@ def leaderboard(
     if stacks:
         raise ValueError(f"every model must have one matrix, got a stack of shape {stacks[0]}.")
     if y_true is not None:
-        return _of_rows(
-            names, entries, metric, y_true, labels, pos_label, level, kind, n_draws, random_state
+        prior = check_number(
+            "prior", 0.5 if isinstance(prior, str) and prior == "auto" else prior, low=0, high=1e6
         )
+        return _of_rows(
+            names, entries, metric, y_true, labels, pos_label, level, kind, n_draws, random_state,
+            prior,
+        )  # fmt: skip
     if labels is not None:
         raise TypeError("labels belong to predictions: give y_true as well.")
     whole, posteriors = _posteriors(entries, metric, prior, pos_label, n_draws, random_state)
-    name = whole.metric if whole is not None else posteriors[0].metric
-    up = True if name is None and metric is None else _upwards(metric or name)
+    first = posteriors[0] if whole is None else whole
+    name, up = first.metric, first.greater_is_better
+    if up is None:
+        raise ValueError(
+            f"metric {name!r} is a description, neither more nor less of it is better: there is "
+            "no ranking by it."
+        )
     if whole is None:
         mean = np.array([posterior.mean() for posterior in posteriors])
         ends = np.array([posterior.interval(level, kind) for posterior in posteriors])
     else:
         mean, ends = whole.mean(), np.stack(whole.interval(level, kind), axis=1)
-    if whole is not None and np.all(whole.a > 0) and np.all(whole.b > 0):
+    # Shapes below 0.1 are nearly atoms at the ends, which the grid cannot see.
+    if whole is not None and min(whole.a.min(), whole.b.min()) >= 0.1:
         a, b, odds = whole.a, whole.b, whole.odds
         if not up:
             a, b, odds = b, a, 1 / odds
@@ -304,7 +318,8 @@ def leaderboard(
 
 def _named(results):
     if hasattr(results, "items"):
-        names, entries = tuple(results), list(results.values())
+        pairs = list(results.items())
+        names, entries = tuple(name for name, _ in pairs), [entry for _, entry in pairs]
     else:
         entries = list(results)
         names = tuple(str(k) for k in range(len(entries)))
@@ -336,8 +351,8 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
         np.array([float(np.asarray(getattr(p, part))) for p in posteriors])
         for part in ("a", "b", "observed")
     )
-    whole = BetaPosterior(a, b, odds=first.odds, metric=first.metric, observed=observed)
-    return whole, posteriors
+    info = {"metric": first.metric, "greater_is_better": first.greater_is_better}
+    return BetaPosterior(a, b, odds=first.odds, observed=observed, **info), posteriors
 
 
 def _member(whole, k):
@@ -362,13 +377,22 @@ def _posterior(x, metric, prior, pos_label, n_draws, random_state):
     return x
 
 
-def _upwards(metric):
-    try:
-        return directed(metric).greater_is_better
-    except ValueError as error:
-        if "is not known" in str(error):  # a posterior of a metric of the user's
-            return True
-        raise
+def _pseudo_rows(m, size, prior):
+    """Cells of every model, and weights, of rows that were not observed.
+
+    Without them a model that is right wherever another is, and once more, would be better for sure.
+    """
+    truth = np.arange(size)
+    right, wrong = truth * size + truth, truth * size + (truth + 1) % size
+    one_right = np.repeat(wrong[:, None], m, axis=1)[None].repeat(m, axis=0)
+    one_wrong = np.repeat(right[:, None], m, axis=1)[None].repeat(m, axis=0)
+    one_right[np.arange(m), :, np.arange(m)] = right
+    one_wrong[np.arange(m), :, np.arange(m)] = wrong
+    alike = np.stack([np.repeat(part[:, None], m, axis=1) for part in (right, wrong)])
+    rows = np.concatenate([part.reshape(-1, m) for part in (alike, one_right, one_wrong)])
+    weight = np.full(len(rows), prior / (m * size))  # "one differs": m patterns twice, 2 prior / 2
+    weight[: 2 * size] = prior / size
+    return rows[weight > 0], weight[weight > 0]
 
 
 def _count(draws):
@@ -381,7 +405,9 @@ def _count(draws):
     return counter.tables()
 
 
-def _of_rows(names, entries, metric, y_true, labels, pos_label, level, kind, n_draws, random_state):
+def _of_rows(
+    names, entries, metric, y_true, labels, pos_label, level, kind, n_draws, random_state, prior
+):
     """Bayesian bootstrap: every row gets an exponential weight, the same for all models."""
     metric = directed("accuracy" if metric is None else metric)
     pairs_of_labels = [check_targets(y_true, predicted) for predicted in entries]
@@ -405,6 +431,8 @@ def _of_rows(names, entries, metric, y_true, labels, pos_label, level, kind, n_d
     check_integer("n_draws", n_draws, low=1)
     # Rows on which all models agree in the same way are one row with a gamma weight.
     kinds, number = np.unique(np.stack(cells, axis=1), axis=0, return_counts=True)
+    more, weight = _pseudo_rows(len(names), size, prior)
+    kinds, number = np.concatenate([kinds, more]), np.concatenate([number, weight])
     chunk = max(1, 2**22 // len(kinds))
     starts = range(0, n_draws, chunk)
     draws = np.empty((len(names), n_draws))

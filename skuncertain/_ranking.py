@@ -45,26 +45,23 @@ def rank_betas(a, b, odds=1.0):
     1 / (2 sqrt(a + b)), so that panels of a few of these with a Gauss rule integrate them exactly.
     """
     m = a.size
-    ends = beta_quantile(np.array([_TAIL, 1 - _TAIL]), a[:, None], b[:, None])
-    low, high = np.arcsin(np.sqrt(ends)).T
-    start, stop = low.min(), high.max()
-    width = (3.0 if m <= 20 else 1.5 if m <= 100 else 1.0) if m <= RANK_LIMIT else 3.0
+    width = 3.0 if m <= 20 else 1.0 if 100 < m <= RANK_LIMIT else 1.5
     step = width * 0.5 / np.sqrt((a + b).max() + 1)
-    panels = max(int(np.ceil((stop - start) / step)), 1)
-    edges = np.linspace(start, stop, panels + 1)
+    start, panels = _panels(a, b, step)
     node, weight = np.polynomial.legendre.leggauss(_ORDER)
     integrate = _integration_matrix(node)
-    half = 0.5 * (edges[1] - edges[0])
     log_norm = np.log(2.0) - betaln(a, b)
     cdf = beta_cdf(np.full(m, np.sin(start) ** 2), a, b)
     p_best, rank, gain = np.zeros(m), np.ones(m), 0.0
     pairwise = np.zeros((m, m)) if m <= PAIR_LIMIT else None
     ranks = np.zeros((m, m)) if m <= RANK_LIMIT else None
-    for left in edges[:-1]:
-        theta = left + half * (node + 1)
-        # Candidates far below or above this panel have a cdf of 1 or 0 and no density here.
-        sine, cosine = np.log(np.sin(theta)), np.log(np.cos(theta))
-        log_density = (2 * a - 1)[:, None] * sine + (2 * b - 1)[:, None] * cosine
+    for left, right, from_end in panels:
+        half = 0.5 * (right - left)
+        angle = left + half * (node + 1)
+        sine, cosine = np.sin(angle), np.cos(angle)
+        if from_end:  # angles counted down from pi / 2, where the cosine has its digits
+            sine, cosine = cosine[::-1], sine[::-1]
+        log_density = (2 * a - 1)[:, None] * np.log(sine) + (2 * b - 1)[:, None] * np.log(cosine)
         density = np.exp(log_density + log_norm[:, None]) * half
         below = np.clip(cdf[:, None] + density @ integrate, 0.0, 1.0)
         cdf = np.clip(cdf + density @ weight, 0.0, 1.0)
@@ -78,7 +75,7 @@ def rank_betas(a, b, odds=1.0):
             p_best += (mass[:, alive] * np.exp(np.minimum(others, 0.0))).sum(axis=1)
         above = (1 - below).sum(axis=0)
         rank += (mass * (above - (1 - below))).sum(axis=1)
-        slope = _slope(np.sin(theta) ** 2, odds) * np.sin(2 * theta)
+        slope = _slope(sine**2, odds) * 2 * sine * cosine
         gain += (weight * half * slope * (1 - np.exp(together))).sum()
         if pairwise is not None:
             pairwise += mass @ below.T
@@ -88,6 +85,28 @@ def rank_betas(a, b, odds=1.0):
     if pairwise is not None:
         np.fill_diagonal(pairwise, 0.5)
     return p_best, rank, best, pairwise, ranks
+
+
+def _panels(a, b, step):
+    """Where to start, and panels (left, right, counted from the end) that cover all densities.
+
+    Next to 0 and pi / 2 a density is a power of the angle, whole or not: there the panels double in
+    width, away from the end, until they have the common width.
+    """
+    ends = []
+    for p, q in ((a, b), (b, a)):
+        tail = np.sqrt(beta_quantile(_TAIL, p, q).min())
+        ends.append(max(float(np.arcsin(tail)), 1e-80))
+    middle = min(max(np.pi / 4, ends[0]), np.pi / 2 - ends[1])
+    sides = []
+    for end, reach in zip(ends, (middle, np.pi / 2 - middle), strict=True):
+        edges = [end]
+        while edges[-1] < reach:
+            edges.append(min(edges[-1] + min(edges[-1], step), reach))
+        sides.append(np.array(edges))
+    left = [(low, high, False) for low, high in zip(sides[0][:-1], sides[0][1:], strict=True)]
+    right = [(low, high, True) for low, high in zip(sides[1][:-1], sides[1][1:], strict=True)]
+    return ends[0], left + right[::-1]
 
 
 def _slope(x, odds):
@@ -150,7 +169,7 @@ class DrawCounter:
         self.best = np.zeros(m)
         self.rank = np.zeros(m)
         self.loss = np.zeros(m)
-        self.ranks = np.zeros((m, m)) if keep_ranks else None
+        self.ranks = np.zeros((m, m + 1)) if keep_ranks else None
         self.pairs = np.zeros((m, m)) if keep_pairs else None
 
     def add(self, draws, rank=True):
@@ -169,18 +188,21 @@ class DrawCounter:
         falling = np.ascontiguousarray(-draws.T)
         order = np.argsort(falling, axis=1)
         ordered = np.take_along_axis(falling, order, axis=1)
-        place = np.broadcast_to(np.arange(1.0, m + 1), (size, m))
+        first = last = np.broadcast_to(np.arange(1, m + 1), (size, m))
         if np.any(ordered[:, 1:] == ordered[:, :-1]):
-            place = _shared_places(ordered.T).T
-        position = np.empty((size, m))
-        np.put_along_axis(position, order, place, axis=1)
-        position = position.T
-        self.rank += position.sum(axis=1)
+            first, last = _shared_places(ordered)
+        back = np.empty_like(order)
+        np.put_along_axis(back, order, np.broadcast_to(np.arange(m), (size, m)), axis=1)
+        first, last = (np.take_along_axis(place, back, axis=1).T for place in (first, last))
+        self.rank += 0.5 * (first + last).sum(axis=1)
         self.ranked += size
-        if self.ranks is not None:
-            for shift in (np.floor(position), np.ceil(position)):  # half ranks go to both sides
-                flat = np.arange(m)[:, None] * m + shift.astype(int) - 1
-                self.ranks += 0.5 * np.bincount(flat.ravel(), minlength=m * m).reshape(m, m)
+        if self.ranks is not None:  # ties share all their ranks: +1/k at the first, -1/k behind
+            row, share = np.arange(m)[:, None] * (m + 1), 1 / (last - first + 1)
+            for place, sign in ((first - 1, 1), (last, -1)):
+                flat = np.bincount(
+                    (row + place).ravel(), weights=share.ravel(), minlength=m * (m + 1)
+                )
+                self.ranks += sign * flat.reshape(m, m + 1)
         if self.pairs is not None:
             for i in range(m):
                 self.pairs[i] += (draws[i] > draws).sum(axis=1) + 0.5 * (draws[i] == draws).sum(
@@ -190,18 +212,20 @@ class DrawCounter:
     def tables(self):
         """Shares instead of counts: (p_best, expected rank, expected loss, pairwise, ranks)."""
         pairs = None if self.pairs is None else self.pairs / self.ranked
-        ranks = None if self.ranks is None else self.ranks / self.ranked
+        ranks = None
+        if self.ranks is not None:
+            ranks = np.cumsum(self.ranks, axis=1)[:, :-1] / self.ranked
         return self.best / self.n, self.rank / self.ranked, self.loss / self.n, pairs, ranks
 
 
 def _shared_places(ordered):
-    """Mean place of ties in columns that are sorted from best to worst."""
-    m, size = ordered.shape
-    fresh = np.ones((m, size), dtype=bool)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    place = np.arange(1.0, m + 1)[:, None] * np.ones(size)
-    first = np.maximum.accumulate(np.where(fresh, place, 0.0), axis=0)
-    ends = np.ones((m, size), dtype=bool)
-    ends[:-1] = fresh[1:]
-    last = np.minimum.accumulate(np.where(ends, place, np.inf)[::-1], axis=0)[::-1]
-    return 0.5 * (first + last)
+    """First and last place of every tie, in rows that are sorted from best to worst."""
+    size, m = ordered.shape
+    fresh = np.ones((size, m), dtype=bool)
+    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    place = np.broadcast_to(np.arange(1, m + 1), (size, m))
+    first = np.maximum.accumulate(np.where(fresh, place, 0), axis=1)
+    ends = np.ones((size, m), dtype=bool)
+    ends[:, :-1] = fresh[:, 1:]
+    last = np.minimum.accumulate(np.where(ends, place, m + 1)[:, ::-1], axis=1)[:, ::-1]
+    return first, last

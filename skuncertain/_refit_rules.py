@@ -69,35 +69,46 @@ class RefitRule:
             level=self.level,
             random_state=0,
         )
+        up = found.greater_is_better
         if self.kind == "best_lower_bound":
-            return int(np.nanargmax(found.low))
+            return int(np.nanargmax(found.low) if up else np.nanargmin(found.high))
         if self.kind == "most_probable_best":
             return int(np.nanargmax(found.p_best))
         candidates = np.flatnonzero(found.equivalent)
         cost = np.array([self._cost(cv_results["params"][k]) for k in candidates])
         # The simplest; among equally simple ones the best mean.
-        order = np.lexsort((-found.mean[candidates], cost))
+        order = np.lexsort(((-1 if up else 1) * found.mean[candidates], cost))
         return int(candidates[order[0]])
 
     def _cost(self, params):
         if callable(self.complexity):
-            return float(self.complexity(params))
-        name = self.complexity.lstrip("-")
-        if name not in params:
-            raise ValueError(
-                f"complexity must be a parameter of the search, one of {sorted(params)}, got "
-                f"{self.complexity!r}."
-            )
-        value = params[name]
+            value, sign = self.complexity(params), 1.0
+        else:
+            name = self.complexity.removeprefix("-")
+            if name not in params:
+                raise ValueError(
+                    f"complexity must be a parameter that every candidate has, got "
+                    f"{self.complexity!r}, which {params} lacks: pass a function of the parameters."
+                )
+            value, sign = params[name], -1.0 if self.complexity.startswith("-") else 1.0
+            if value is None:  # no limit is the most complex choice: max_depth=None, for example
+                return np.inf
         try:
-            # No limit is the most complex choice: max_depth=None, for example.
-            number = np.inf if value is None else float(value)
+            number = sign * float(value)
         except (TypeError, ValueError):
+            number = np.nan
+        if np.isnan(number):
             raise ValueError(
-                f"complexity={self.complexity!r} needs numbers, got {value!r}: pass a function of "
-                "the parameters that returns one."
-            ) from None
-        return -number if self.complexity.startswith("-") else number
+                f"complexity must be a number for every candidate, got {value!r} for {params}: "
+                "pass a function of the parameters that returns one."
+            )
+        return number
+
+
+def _check_key(metric):
+    if not isinstance(metric, str):
+        raise TypeError(f'metric must be the name of a score, such as "score", got {metric!r}.')
+    return metric
 
 
 def simplest_equivalent(
@@ -161,7 +172,7 @@ def simplest_equivalent(
             f"complexity must be the name of a parameter or a function, got {complexity!r}."
         )
     return RefitRule(
-        "simplest_equivalent", metric, check_rope(rope), check_level(level), complexity,
+        "simplest_equivalent", _check_key(metric), check_rope(rope), check_level(level), complexity,
         n_repeats, test_train_ratio,
     )  # fmt: skip
 
@@ -208,7 +219,7 @@ def best_lower_bound(
     """
     return RefitRule(
         "best_lower_bound",
-        metric,
+        _check_key(metric),
         level=check_level(level),
         n_repeats=n_repeats,
         test_train_ratio=test_train_ratio,
@@ -253,5 +264,8 @@ def most_probable_best(
     {'max_depth': 4}
     """
     return RefitRule(
-        "most_probable_best", metric, n_repeats=n_repeats, test_train_ratio=test_train_ratio
+        "most_probable_best",
+        _check_key(metric),
+        n_repeats=n_repeats,
+        test_train_ratio=test_train_ratio,
     )

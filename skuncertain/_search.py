@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from skuncertain._comparison_result import check_rope
 from skuncertain._fold_methods import Folds
@@ -63,6 +62,8 @@ class SearchPosterior:
         That optimism.
     rope, level : float
         As asked.
+    greater_is_better : bool
+        Direction of the metric.
     n_splits, n_repeats : int
         Folds of all repetitions, and repetitions.
     test_train_ratio : float
@@ -112,6 +113,7 @@ class SearchPosterior:
     selection_bias: float
     rope: float
     level: float
+    greater_is_better: bool
     n_splits: int
     n_repeats: int
     test_train_ratio: float
@@ -257,6 +259,11 @@ def search_posterior(
     if n < 2:
         raise ValueError(f"a search needs at least two folds to be analysed, got {n}.")
     correction = 1 / n + found.ratio
+    if rope >= 1 and np.nanmax(np.abs(scores)) <= 1:
+        raise ValueError(
+            f"rope must be in units of the score, which is at most 1, got {rope:g}. Did you mean "
+            f"{rope / 100:g}?"
+        )
     low, high = _own_intervals(found, kept, level, kind)
     ranking, n_draws = _rank(scores, correction, n_draws, seed)
     p_best, rank, loss, _, ranks = ranking
@@ -272,11 +279,17 @@ def search_posterior(
     notes = list(found.notes)
     mean = found.sign * scores.mean(axis=1)
     corrected = mean[list(kept).index(found.selected)] - found.sign * bias
-    if found.counts is not None and np.median(found.counts.n) < _SMALL_FOLD:
-        corrected = np.nan
-        notes.append(
-            f"folds of {np.median(found.counts.n):g} rows are too small to correct the best score"
-        )
+    if found.counts is not None:
+        rows = np.median(found.counts[kept].n)
+        if rows < _SMALL_FOLD:
+            corrected = np.nan
+            notes.append(f"folds of {rows:g} rows are too small to correct the best score")
+        outside = int(((mean < low) | (mean > high)).sum())
+        if outside:
+            notes.append(
+                f"the mean over folds is outside the interval of the pooled counts for {outside} "
+                "candidates: the folds are too small for this metric"
+            )
     if found.sign < 0:
         ends = (-ends[1], -ends[0])
 
@@ -308,6 +321,7 @@ def search_posterior(
         selection_bias=bias,
         rope=rope,
         level=level,
+        greater_is_better=found.sign > 0,
         n_splits=n,
         n_repeats=found.n_repeats,
         test_train_ratio=found.ratio,
@@ -326,39 +340,54 @@ def _quiet(posterior, level):
 
 def differences(scores, reference, correction):
     """Correlated t of every candidate less a reference, from fold scores ``(m, n)``."""
-    gap = scores - reference
+    return _student(_rounded(scores - reference, scores), correction)
+
+
+def _rounded(gap, scores):
+    """Gaps without the rounding errors of the scores, so that equal ones are equal."""
+    unit = 2.0**-47 * np.abs(scores).max() or 1.0
+    return np.round(gap / unit) * unit
+
+
+def _student(gap, correction):
     mean = gap.mean(axis=1)
-    spread = np.square(gap - mean[:, None]).sum(axis=1) / (gap.shape[1] - 1)
-    # Equal candidates differ by nothing at all, whatever the rounding of their means.
-    tiny = 1e-15 * np.square(np.abs(scores).max(axis=1) + np.abs(reference).max())
-    spread = np.where(spread <= tiny, 0.0, spread)
-    scale = np.sqrt(spread * correction)
-    return StudentPosterior(np.full(mean.shape, gap.shape[1] - 1.0), mean, scale)
+    deviation = gap - mean[:, None]
+    # Equal gaps have no variance, whatever the rounding of their mean.
+    scale = np.abs(gap).max(axis=1, keepdims=True)
+    deviation = np.where(np.abs(deviation) <= 4 * np.finfo(float).eps * scale, 0.0, deviation)
+    spread = np.square(deviation).sum(axis=1) / (gap.shape[1] - 1)
+    df = np.full(mean.shape, gap.shape[1] - 1.0)
+    return StudentPosterior(df, mean, np.sqrt(spread * correction))
 
 
 def pairwise_t(scores, correction):
     """P(row better than column) for all pairs, each by its own correlated t."""
-    n = scores.shape[1]
-    mean = scores.mean(axis=1)
-    centred = scores - mean[:, None]
-    gram = centred @ centred.T
-    norm = np.diagonal(gram)
-    spread = np.maximum(norm[:, None] + norm - 2 * gram, 0.0) / (n - 1)
-    tiny = 1e-14 * (norm[:, None] + norm + 1e-14)  # equal but for rounding
-    gap = mean[:, None] - mean
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(spread > tiny, gap / np.sqrt(spread * correction), np.sign(gap) * np.inf)
-    t = np.where((spread <= tiny) & (np.abs(gap) <= 1e-12), 0.0, t)
-    return stdtr(n - 1, t)
+    pairs = np.empty((len(scores), len(scores)))
+    for i, row in enumerate(scores):
+        gap = _student(_rounded(row - scores, scores), correction)
+        above, below = 1 - gap.cdf(0.0), gap.cdf(np.nextafter(0.0, -1.0))
+        pairs[i] = above + 0.5 * (1 - above - below)  # ties count half
+    return pairs
 
 
 def _own_intervals(found, kept, level, kind):
     """Interval of every candidate on its own: from its counts, or from its fold scores."""
     if found.counts is not None:
-        metric = found.metric[4:] if found.metric.startswith("neg_") else found.metric
-        folds = Folds.of(found.counts[kept], metric, found.n_repeats, random_state=0)
-        low, high = folds.posterior("pooled", warn=False, prior=1.0).interval(level, kind)
-        return np.asarray(low), np.asarray(high)
+        many = len(kept) > 200  # then metrics that are drawn get fewer draws, a part at a time
+        parts = np.array_split(kept, max(len(kept) // 500, 1))
+        ends = []
+        for part in parts:
+            folds = Folds.of(
+                found.counts[part],
+                found.metric_object,
+                found.n_repeats,
+                n_draws=1000 if many else None,
+                random_state=0,
+            )
+            posterior = folds.posterior("pooled", warn=False, prior=1.0)
+            ends.append(np.broadcast_arrays(*posterior.interval(level, kind)))
+        low, high = (np.concatenate([np.atleast_1d(end[k]) for end in ends]) for k in (0, 1))
+        return low, high
     posterior = score_posterior(
         found.scores[kept], "nadeau_bengio", found.n_repeats, None, 1.0, found.ratio
     )
@@ -368,18 +397,24 @@ def _own_intervals(found, kept, level, kind):
 def _rank(scores, correction, n_draws, seed):
     """P(best), ranks and losses by draws of the joint model."""
     m, n = scores.shape
+    unique, where = np.unique(scores, axis=0, return_inverse=True)
+    if len(unique) == m:
+        unique, where = scores, slice(None)
+    else:
+        where = where.ravel()  # equal candidates must tie to the last bit
     if n_draws is None:
         n_draws = int(np.clip(4e7 / m, 2000, 20_000))
     n_draws = check_integer("n_draws", n_draws, low=1)
     ranked = min(n_draws, max(1000, int(1e7 / m)))  # sorting is what costs
     counter = DrawCounter(m, m <= RANK_LIMIT, False)
-    mean = scores.mean(axis=1)
-    weight = (scores - mean[:, None]) * np.sqrt(correction / (n - 1))
+    mean = unique.mean(axis=1)
+    weight = (unique - mean[:, None]) * np.sqrt(correction / (n - 1))
     chunk = max(1, _CHUNK // m)
     starts = range(0, n_draws, chunk)
     for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
         size = min(chunk, n_draws - start)
         rng = np.random.default_rng(child)
         z = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(n - 1, size) / (n - 1))
-        counter.add(mean[:, None] + weight @ z, rank=start < ranked)
+        values = mean[:, None] + weight @ z
+        counter.add(values[where], rank=start < ranked)
     return counter.tables(), n_draws

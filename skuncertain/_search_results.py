@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
 from skuncertain._scorers import BINARY_KEYS
+from skuncertain._splits import Splits
 from skuncertain._validation import check_integer, check_number
 
 HOW = (
@@ -29,6 +31,8 @@ class SearchScores:
         More is better; NaN where a fit failed.
     metric : str
         Key of the score, or name of the metric computed from counts.
+    metric_object : Metric or None
+        That metric.
     considered : ndarray of shape (candidates,)
         Candidates of the last resource level whose scores are all there.
     n_repeats : int
@@ -51,6 +55,7 @@ class SearchScores:
 
     scores: np.ndarray
     metric: str
+    metric_object: Any
     considered: np.ndarray
     n_repeats: int
     ratio: float
@@ -74,12 +79,26 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
     if not table:
         raise ValueError(f"there are no columns split<k>_test_<score>. {HOW}")
     notes = []
+    scoring = getattr(search, "scoring", None)
     default = getattr(search, "refit", None)
-    counts, scores, name, sign = _scores(
-        table, metric, default if isinstance(default, str) else None, labels, pos_label,
-        getattr(search, "scoring", None),
-        getattr(search, "classes_", None),
-    )  # fmt: skip
+    default = getattr(default, "metric", default)  # a rule of ours knows what it looked at
+    default = default if isinstance(default, str) else None
+    if _cells(table) is None:
+        name = _plain_name(table, metric, default, scoring, fitted)
+        counts, chosen, sign = None, None, 1.0
+        scores = table[name] if name in table else table["score"]
+    else:
+        classes = getattr(search, "classes_", None)
+        counts, chosen = _counted(table, metric, default, labels, pos_label, scoring, classes)
+        if chosen is None:
+            counts, scores, name, sign = None, table["score"], "score", 1.0
+        else:
+            sign = 1.0 if chosen.greater_is_better else -1.0
+            failed = np.isnan(_cells(table)).any(axis=(-2, -1))
+            scores = np.where(failed, np.nan, sign * counts.score(chosen, zero_division=0.0))
+            asked = default if metric is None else metric
+            plain = isinstance(asked, str) and asked != "score" and not asked.startswith("neg_")
+            name = asked if plain else chosen.name
     considered = np.isfinite(scores).all(axis=1)
     failed = int((~considered).sum())
     if failed:
@@ -103,7 +122,7 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
         notes.append("the selected candidate is taken to be the one with the best mean")
     params = results.get("params") if hasattr(results, "get") else None
     return SearchScores(
-        scores, name, considered, repeats, ratio, int(selected), len(scores), counts, sign,
+        scores, name, chosen, considered, repeats, ratio, int(selected), len(scores), counts, sign,
         None if params is None else list(params), tuple(notes),
     )  # fmt: skip
 
@@ -115,40 +134,68 @@ def _score_table(results):
         match = _SPLIT.fullmatch(str(key))
         if match:
             columns.setdefault(match[2], {})[int(match[1])] = results[key]
+    for name, found in columns.items():
+        if sorted(found) != list(range(len(found))):
+            raise ValueError(
+                f"the splits of {name!r} are not complete: got {sorted(found)} of {max(found) + 1}."
+            )
     return {
         name: np.stack([np.asarray(found[k], dtype=float) for k in sorted(found)], axis=1)
         for name, found in columns.items()
     }
 
 
-def _scores(table, metric, default, labels, pos_label, scoring, classes):
-    """Counts if there are, scores (candidates, splits), the name and the sign of the metric."""
-    cells = _cells(table)
-    if cells is None:
-        names = list(table)
+def _plain_name(table, metric, default, scoring, fitted):
+    """Name of the score to look at, among those that the search has computed."""
+    names = list(table)
+    if metric is None:
+        metric = default if default in table else names[0] if len(names) == 1 else None
         if metric is None:
-            metric = default if default in table else names[0] if len(names) == 1 else None
-        if isinstance(metric, str) and metric not in table and names == ["score"]:
-            return None, table["score"], metric, 1.0  # a single score has no name of its own
-        if metric is None or metric not in table:
-            raise ValueError(f"metric must be one of the scores {names}, got {metric!r}.")
-        return None, table[metric], metric, 1.0
+            raise ValueError(f"metric is missing: name one of the scores {names}.")
+    if metric in table:
+        return metric
+    if names == ["score"] and isinstance(metric, str):
+        # A single score has no name of its own in the results; the search may know it.
+        known = scoring if isinstance(scoring, str) else None
+        if not fitted or known == metric or _same_metric(known, metric):
+            return metric
+        if known is None and scoring is not None:
+            return metric
+        raise ValueError(
+            f"the search computed {known or 'the score of the estimator'!r}, not {metric!r}: leave "
+            "metric out, or use scoring=ConfusionCountsScorer() for any metric."
+        )
+    raise ValueError(f"metric must be one of the scores {names}, got {metric!r}.")
+
+
+def _same_metric(first, second):
+    try:
+        return get_metric(first).name == get_metric(second).name
+    except (TypeError, ValueError):
+        return False
+
+
+def _counted(table, metric, default, labels, pos_label, scoring, classes):
+    """Counts (candidates, splits) and the metric to compute from them; None for "score" itself."""
+    cells = _cells(table)
     labels = getattr(scoring, "labels", None) if labels is None else labels
-    pos_label = getattr(scoring, "pos_label", None) if pos_label is None else pos_label
-    if labels is None:
-        labels = classes
+    labels = classes if labels is None else labels
+    # What the scorer took for positive is in the last row; another class can be asked for.
+    orientation = getattr(scoring, "pos_label", pos_label if scoring is None else None)
     whole, size = np.nan_to_num(cells), cells.shape[-1]
-    if labels is None and size == 2:
-        pos_label = None  # its name is not known, but it is the last one
-    elif labels is not None:
+    if labels is not None:
         labels = as_labels(labels)
         if len(labels) != size:
-            raise ValueError(
-                f"labels must name the {size} classes that were counted, got {labels}."
-            )
-        pos_label = check_pos_label(labels, pos_label)
-        if size == 2 and labels.index(pos_label) == 0:  # the scorer puts the positive class last
+            raise ValueError(f"labels must name the {size} classes that were counted: {labels}.")
+        orientation = check_pos_label(labels, orientation)
+        if size == 2 and labels.index(orientation) == 0:
             whole = whole[..., ::-1, ::-1]
+        pos_label = orientation if pos_label is None else pos_label
+    elif pos_label is not None:
+        raise ValueError(
+            f"pos_label={pos_label!r} needs labels=[...]: the results do not know the names of the "
+            "classes."
+        )
     counts = ConfusionCounts(whole, labels=labels, pos_label=pos_label)
     if "n" in table and np.any(np.nan_to_num(table["n"]) != whole.sum(axis=(-2, -1))):
         raise ValueError(
@@ -156,21 +203,21 @@ def _scores(table, metric, default, labels, pos_label, scoring, classes):
             "all classes: ConfusionCountsScorer(labels=[...])."
         )
     if metric is None:
-        metric = default if default is not None and default != "score" else "accuracy"
-    chosen = get_metric(metric[4:] if _is_negated(metric, table) else metric)
+        metric = default
+    if metric is None or (metric == "score" and scoring is not None):
+        asked = getattr(scoring, "metrics", None)
+        asked = [asked] if isinstance(asked, str) or callable(asked) else list(asked or ())
+        metric = asked[0] if asked else "accuracy"
+    if isinstance(metric, str) and metric == "score":
+        return counts, None
+    if isinstance(metric, str) and metric.startswith("neg_") and metric in table:
+        metric = metric[4:]
+    chosen = get_metric(metric)
     if chosen.greater_is_better is None:
         raise ValueError(
             f"metric {chosen.name!r} is a description, neither more nor less of it is better."
         )
-    sign = 1.0 if chosen.greater_is_better else -1.0
-    values = counts.score(chosen, zero_division=0.0)
-    values = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, sign * values)
-    name = metric if isinstance(metric, str) else chosen.name
-    return counts, values, name, sign
-
-
-def _is_negated(metric, table):
-    return isinstance(metric, str) and metric.startswith("neg_") and metric in table
+    return counts, chosen
 
 
 def _cells(table):
@@ -209,18 +256,14 @@ def _how_split(cv, n_splits, n_repeats, ratio, fitted):
     if ratio is not None:
         ratio = check_number("test_train_ratio", ratio, low=0, high=np.inf, closed=False)
         return repeats, ratio, notes
-    test, train = getattr(cv, "test_size", None), getattr(cv, "train_size", None)
     if hasattr(cv, "train_size"):  # the ShuffleSplit family
-        if isinstance(test, float) and train is None:
-            return repeats, test / (1 - test), notes
-        if isinstance(train, float) and test is None:
-            return repeats, (1 - train) / train, notes
-        if test is not None and train is not None:
-            return repeats, test / train, notes
-        raise ValueError(
-            "the test and training sizes of the splitter are not known: give test_train_ratio=, "
-            "the number of test rows over the number of training rows."
-        )
+        return repeats, _shuffle_ratio(cv), notes
+    if isinstance(cv, list | tuple) and len(cv) == n_splits:
+        about = Splits.of([train for train, _ in cv], [test for _, test in cv])
+        repeats = about.n_repeats if n_repeats is None else repeats
+        return repeats, float(np.mean(about.n_test / about.n_train)), notes
+    if fitted and cv is not None and not isinstance(cv, int) and not hasattr(cv, "split"):
+        notes.append("assumed: K-fold, because the splits of cv are used up")
     folds = n_splits // repeats
     if folds < 2:
         raise ValueError(
@@ -230,3 +273,19 @@ def _how_split(cv, n_splits, n_repeats, ratio, fitted):
     if hasattr(cv, "max_train_size"):  # a split by time: training sets of 1, 2, ... parts
         return repeats, float(np.mean(1 / np.arange(1, folds + 1))), notes
     return repeats, 1 / (folds - 1), notes
+
+
+def _shuffle_ratio(cv):
+    test, train = cv.test_size, cv.train_size
+    if test is None and train is None:  # scikit-learn's defaults
+        test = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+    if isinstance(test, float) and train is None:
+        return test / (1 - test)
+    if isinstance(train, float) and test is None:
+        return (1 - train) / train
+    if test is not None and train is not None and type(test) is type(train):
+        return test / train
+    raise ValueError(
+        f"test_size={test!r} and train_size={train!r} do not tell the ratio of test to training "
+        "rows: give test_train_ratio=."
+    )

@@ -1,6 +1,6 @@
 """The score of a selected model, without the optimism of having selected it."""
 
-from collections.abc import Sequence
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from skuncertain._intervals import Interval
 from skuncertain._labels import as_labels, check_pos_label, check_targets, encode, sorted_labels
 from skuncertain._scorers import directed
 from skuncertain._validation import check_integer, check_level, resolve_seed
+from skuncertain.exceptions import DegenerateIntervalWarning
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class BBCScore:
 
 def bbc_score(
     y_true: ArrayLike,
-    predictions: Sequence[ArrayLike],
+    predictions: Any,
     *,
     metric: Any = "accuracy",
     labels: Any = None,
@@ -88,7 +89,7 @@ def bbc_score(
     ----------
     y_true : array-like of shape (n,)
         True labels.
-    predictions : sequence of array-like of shape (n,)
+    predictions : sequence, dict or DataFrame of arrays of shape (n,)
         Out-of-fold predictions of every candidate, such as ``cross_val_predict`` returns.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
@@ -138,6 +139,15 @@ def bbc_score(
     """
     metric, level = directed(metric), check_level(level)
     n_resamples = check_integer("n_resamples", n_resamples, low=2)
+    if hasattr(predictions, "items"):  # a dict or a DataFrame of candidates
+        predictions = [predicted for _, predicted in predictions.items()]
+    n_rows = len(np.asarray(y_true))
+    wrong = [len(p) for p in predictions if len(p) != n_rows]
+    if wrong:
+        raise ValueError(
+            f"predictions must hold one array of {n_rows} labels per candidate, got one of "
+            f"{wrong[0]}. A table with candidates in its columns must be transposed."
+        )
     pairs = [check_targets(y_true, predicted) for predicted in predictions]
     if len(pairs) < 2:
         raise ValueError(f"predictions must hold at least two candidates, got {len(pairs)}.")
@@ -173,6 +183,13 @@ def bbc_score(
     outside = sign * outside[~np.isnan(outside)]
     low, high = np.quantile(outside, [(1 - level) / 2, (1 + level) / 2])
     selected = int(np.argmax(whole))
+    if low == high:
+        warnings.warn(
+            f"all bootstrap samples have the same {metric.name}: the interval has no width, which "
+            "says nothing about uncertainty.",
+            DegenerateIntervalWarning,
+            stacklevel=2,
+        )
     return BBCScore(
         score=float(outside.mean()),
         naive=float(sign * whole[selected]),

@@ -125,11 +125,13 @@ def test_different_splits_are_refused():
     with pytest.raises(ValueError, match="A does not hold the indices of its splits"):
         compare_cv(run(NB, first), run(TREE, first))
     scorer = ConfusionCountsScorer()
+    with pytest.raises(ValueError, match="A does not hold the indices of its splits"):
+        compare_cv(run(NB, first, scorer), run(TREE, first, scorer))
+    other = cross_validate(TREE, X, 1 - Y, cv=list(first.split(X, Y)), scoring=scorer, **indices)
     with pytest.raises(ValueError, match="different numbers of the classes"):
-        compare_cv(run(NB, first, scorer), run(TREE, KFold(6), scorer))
-    uneven = PredefinedSplit(np.repeat(np.arange(6), [20, 60, 40, 40, 40, 40]))
-    with pytest.raises(ValueError, match="different sizes"):
-        compare_cv(run(NB, first, scorer), run(TREE, uneven, scorer))
+        compare_cv(run(NB, first, scorer, **indices), other)
+    with pytest.raises(ValueError, match="n_repeats=3 does not fit A"):
+        compare_cv(*validated(first, NB, TREE), n_repeats=3)
 
 
 def test_folds_without_variance():
