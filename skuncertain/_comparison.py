@@ -16,7 +16,7 @@ from skuncertain._differences import difference_of, probability_below
 from skuncertain._distributions import BetaPosterior, Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._fold_scores import score_posterior
-from skuncertain._labels import as_labels, check_pos_label, check_targets, encode, sorted_labels
+from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
 from skuncertain._pairs import OPERATIONS, Link, Pair
 from skuncertain._posterior import default_draws
@@ -212,11 +212,10 @@ def compare_paired(
     metric, names = get_metric(metric), check_names(names)
     direction = _direction(metric.name, metric.greater_is_better)
     prior = check_number("prior", prior, low=0, high=1e12, closed=True)
-    y, a, b, labels = _encode_three(y_true, pred_a, pred_b, labels, pos_label)
-    pos_label = check_pos_label(labels, pos_label)
-    positive = None if pos_label is None else labels.index(pos_label)
-    if metric.average == "binary":
-        positive = metric.positive_index(len(labels), positive)
+    y, (a, b), labels = encode_together(
+        y_true, [pred_a, pred_b], labels, pos_label, names=("pred_a", "pred_b")
+    )
+    positive = positive_of(metric, labels, pos_label)
     info = {"metric": f"difference in {metric.name}", "prior": f"{prior:g} per agreement cell"}
     below_zero = None
     if metric.name in _PAIRED_EXACT and prior > 0:
@@ -233,23 +232,6 @@ def compare_paired(
         method=f"{len(y)} shared rows",
         greater_is_better=direction,
         below_zero=below_zero,
-    )
-
-
-def _encode_three(y_true, pred_a, pred_b, labels, pos_label):
-    y_true, pred_a = check_targets(y_true, pred_a)
-    _, pred_b = check_targets(y_true, pred_b)
-    if labels is None:
-        found = {*sorted_labels(y_true, pred_a), *sorted_labels(y_true, pred_b)}
-        if pos_label is not None and len(found) == 1:
-            found.add(pos_label)
-        labels = sorted(found)
-    labels = as_labels(labels)
-    return (
-        encode(y_true, labels, "y_true"),
-        encode(pred_a, labels, "pred_a"),
-        encode(pred_b, labels, "pred_b"),
-        labels,
     )
 
 

@@ -199,6 +199,32 @@ def encode(y, labels, name):
     return np.array([position[value] for value in plain])[inverse.ravel()]
 
 
+def encode_together(y_true, predictions, labels=None, pos_label=None, names=None):
+    """Codes of the true labels and of several models' predictions, and all labels.
+
+    `names` say in errors whose prediction holds a label that is not among `labels`.
+    """
+    pairs = [check_targets(y_true, predicted) for predicted in predictions]
+    if labels is None:
+        found = {label for pair in pairs for label in sorted_labels(*pair)}
+        if len(found) == 1 and pos_label is not None:
+            found.add(plain_label(pos_label))
+        labels = sorted(found)
+    labels = as_labels(labels)
+    names = [f"prediction {k}" for k in range(len(pairs))] if names is None else names
+    codes = [encode(p, labels, name) for (_, p), name in zip(pairs, names, strict=True)]
+    return encode(pairs[0][0], labels, "y_true"), codes, labels
+
+
+def positive_of(metric, labels, pos_label):
+    """Index of the positive class, or None for a metric that needs none."""
+    pos_label = check_pos_label(labels, pos_label)
+    positive = None if pos_label is None else labels.index(pos_label)
+    if metric.average == "binary":
+        return metric.positive_index(len(labels), positive)
+    return positive
+
+
 def check_weights(sample_weight, size):
     weight = column_or_1d(np.asarray(sample_weight, dtype=float))
     if weight.size != size:

@@ -11,7 +11,7 @@ from skuncertain._counts import ConfusionCounts
 from skuncertain._distributions import BetaPosterior, Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._intervals import Interval
-from skuncertain._labels import as_labels, check_pos_label, check_targets, encode, sorted_labels
+from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import default_draws
 from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter, rank_betas
@@ -410,21 +410,10 @@ def _of_rows(
 ):
     """Bayesian bootstrap: every row gets an exponential weight, the same for all models."""
     metric = directed("accuracy" if metric is None else metric)
-    pairs_of_labels = [check_targets(y_true, predicted) for predicted in entries]
-    if labels is None:
-        labels = sorted({label for pair in pairs_of_labels for label in sorted_labels(*pair)})
-    labels = as_labels(labels)
-    pos_label = check_pos_label(labels, pos_label)
-    positive = None if pos_label is None else labels.index(pos_label)
-    if metric.average == "binary":
-        positive = metric.positive_index(len(labels), positive)
-    size = len(labels)
-    truth = encode(pairs_of_labels[0][0], labels, "y_true")
-    n = truth.size
-    cells = [
-        truth * size + encode(predicted, labels, f"model {name!r}")
-        for name, (_, predicted) in zip(names, pairs_of_labels, strict=True)
-    ]
+    whose = [f"model {name!r}" for name in names]
+    truth, codes, labels = encode_together(y_true, entries, labels, names=whose)
+    positive, size, n = positive_of(metric, labels, pos_label), len(labels), truth.size
+    cells = [truth * size + code for code in codes]
     seed = resolve_seed(random_state)
     if n_draws is None:
         n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skuncertain._intervals import Interval
-from skuncertain._labels import as_labels, check_pos_label, check_targets, encode, sorted_labels
+from skuncertain._labels import encode_together, positive_of
 from skuncertain._scorers import directed
 from skuncertain._validation import check_integer, check_level, resolve_seed
 from skuncertain.exceptions import DegenerateIntervalWarning
@@ -148,19 +148,11 @@ def bbc_score(
             f"predictions must hold one array of {n_rows} labels per candidate, got one of "
             f"{wrong[0]}. A table with candidates in its columns must be transposed."
         )
-    pairs = [check_targets(y_true, predicted) for predicted in predictions]
-    if len(pairs) < 2:
-        raise ValueError(f"predictions must hold at least two candidates, got {len(pairs)}.")
-    if labels is None:
-        labels = sorted({label for pair in pairs for label in sorted_labels(*pair)})
-    labels = as_labels(labels)
-    pos_label = check_pos_label(labels, pos_label)
-    positive = None if pos_label is None else labels.index(pos_label)
-    if metric.average == "binary":
-        positive = metric.positive_index(len(labels), positive)
-    size = len(labels)
-    truth = encode(pairs[0][0], labels, "y_true")
-    cells = np.stack([truth * size + encode(p, labels, "predictions") for _, p in pairs])
+    if len(predictions) < 2:
+        raise ValueError(f"predictions must hold at least two candidates, got {len(predictions)}.")
+    truth, codes, labels = encode_together(y_true, predictions, labels)
+    positive, size = positive_of(metric, labels, pos_label), len(labels)
+    cells = np.stack([truth * size + code for code in codes])
     sign = 1.0 if metric.greater_is_better else -1.0
 
     def values(weights):

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -28,15 +27,6 @@ from skuncertain import (
 X, Y = make_classification(400, 8, flip_y=0.15, random_state=1)
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 4, 8]}
-
-
-class StubbornTree(DecisionTreeClassifier):
-    """Fails to fit with some depths."""
-
-    def fit(self, X, y):
-        if self.max_depth in (2, 8, 9):
-            raise ValueError("no")
-        return super().fit(X, y)
 
 
 def table(scores, name="score", **more):
