@@ -229,6 +229,7 @@ class _NeverFit(GaussianNB):
         raise AssertionError("splits are looked at before anything is fitted")
 
 
+@pytest.mark.filterwarnings("ignore::skuncertain.FoldDisagreementWarning")  # by chance
 def test_a_splitter_without_seed_is_asked_once():
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2)  # other folds at every call
     bcv = BayesianCrossValidator(NB, cv=cv, keep_predictions=True).fit(X, Y)
