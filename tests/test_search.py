@@ -44,7 +44,7 @@ MOONS_GRID = [{"kernel": ["linear"]}, {"kernel": ["poly"], "degree": [2, 3]}, {"
 class StubbornTree(DecisionTreeClassifier):
     """Fails to fit with some depths."""
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None, check_input=True):
         if self.max_depth in (2, 8, 9):
             raise ValueError("no")
         return super().fit(X, y)
