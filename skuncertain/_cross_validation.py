@@ -64,7 +64,10 @@ def _run_again_if_a_worker_dies(function, *args, **kwargs):
 def _warn_of_unknown_classes(splits, codes, labels):
     """Tell if a split tests rows of a class that it could not learn."""
     for k, (train, test) in enumerate(splits):
-        unknown = np.setdiff1d(codes[test], codes[train])
+        known, tested = (
+            np.bincount(codes[part], minlength=len(labels)) > 0 for part in (train, test)
+        )
+        unknown = np.flatnonzero(tested & ~known)
         if unknown.size:
             warnings.warn(
                 f"split {k} tests rows of class {labels[unknown[0]]!r} but trains on none: no "

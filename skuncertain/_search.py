@@ -180,8 +180,8 @@ def search_posterior(
 
     Parameters
     ----------
-    search : GridSearchCV, RandomizedSearchCV, a halving search, or their cv_results_
-        Fitted, or the saved results as a dict or DataFrame. With
+    search : GridSearchCV, RandomizedSearchCV, halving search, dict or DataFrame
+        A fitted search, or its saved ``cv_results_`` as a dict or DataFrame. With
         ``scoring=ConfusionCountsScorer(...)`` every candidate gets its interval from its counts,
         and any metric can be asked for.
     metric : str, Metric or callable, default=None

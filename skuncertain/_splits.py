@@ -59,9 +59,7 @@ class Splits:
             1 if obstacle else n_repeats,
             obstacle,
             tuple(_fingerprint(part) for part in test),
-            tuple(
-                k for k, pair in enumerate(zip(train, test, strict=True)) if np.isin(*pair).any()
-            ),
+            tuple(k for k in range(len(test)) if _overlap(train[k], test[k], size)),
         )
 
     def without(self, lost):
@@ -89,6 +87,12 @@ def as_rows(part, n_rows=None):
             raise ValueError(f"indices of rows must be >= 0, got {rows.min()}.")
         rows = rows % n_rows
     return rows.astype(np.int64)
+
+
+def _overlap(train, test, size):
+    mask = np.zeros(size, dtype=bool)
+    mask[test] = True
+    return bool(mask[train].any())
 
 
 def _fingerprint(rows):
