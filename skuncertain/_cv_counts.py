@@ -1,6 +1,5 @@
 """Reading fold counts out of the result of ``cross_validate``."""
 
-import re
 import warnings
 from typing import Any
 
@@ -17,8 +16,7 @@ from skuncertain._labels import (
     sorted_labels,
     to_numpy,
 )
-from skuncertain._metric_formulas import two_by_two
-from skuncertain._scorers import BINARY_KEYS, cell_key
+from skuncertain._scorers import read_cells
 from skuncertain._splits import Splits
 
 HOW = (
@@ -97,26 +95,19 @@ def _labels(cv_results, y, labels):
 
 def _cells(cv_results):
     """Cells of the counts scorer as an array (splits, C, C), or None."""
-    if all(f"test_{key}" in cv_results for key in BINARY_KEYS):
-        tn, fp, fn, tp = (np.asarray(cv_results[f"test_{key}"], float) for key in BINARY_KEYS)
-        return two_by_two(tp, fn, fp, tn)
-    pattern = re.compile(r"test_n_(\d+)_(\d+)")
-    found = [match for key in cv_results if (match := pattern.fullmatch(str(key)))]
-    if not found:
-        if "test_tp_0" in cv_results:
-            raise ValueError(
-                "the results hold tp, fp and fn per class, not the confusion matrix: call "
-                "cross_validate(..., scoring=ConfusionCountsScorer(cells=True))."
-            )
-        return None
-    size = 1 + max(int(index) for match in found for index in match.groups())
-    if len(found) != size**2:
+    prefix = "test_"
+    columns = {
+        str(key).removeprefix(prefix): value
+        for key, value in cv_results.items()
+        if str(key).startswith(prefix)
+    }
+    found = read_cells(columns)
+    if found is None and "tp_0" in columns:
         raise ValueError(
-            f"the results hold {len(found)} of the {size**2} cells of {size} classes: a fold "
-            "lacked a class. Name all classes: ConfusionCountsScorer(labels=[...])."
+            "the results hold tp, fp and fn per class, not the confusion matrix: call "
+            "cross_validate(..., scoring=ConfusionCountsScorer(cells=True))."
         )
-    cells = [cv_results[f"test_{cell_key(i, j)}"] for i in range(size) for j in range(size)]
-    return np.moveaxis(np.asarray(cells, float), 0, -1).reshape(-1, size, size)
+    return found
 
 
 def _check_orientation(counts, y, tests):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
-from skuncertain._metrics import get_metric
+from skuncertain._scorers import directed
 from skuncertain._splits import Splits
 
 
@@ -136,12 +136,7 @@ def _refuse_unknown_splits(name):
 def _of_posterior(result, metric, name):
     if result.splits.tests is None:
         _refuse_unknown_splits(name)
-    metric = get_metric("accuracy" if metric is None else metric)
-    if metric.greater_is_better is None:
-        raise ValueError(
-            f"metric {metric.name!r} is a description, neither more nor less of it is better: "
-            "there is nothing to compare."
-        )
+    metric = directed("accuracy" if metric is None else metric)
     total = len(result.counts) + len(result.lost)
     kept = [k for k in range(total) if k not in result.lost]
 

@@ -1,5 +1,6 @@
 """Scorers for scikit-learn's ``scoring=``: counts per fold, and credible bounds."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from skuncertain._labels import (
     plain_label,
     sorted_labels,
 )
-from skuncertain._metric_formulas import one_vs_rest
+from skuncertain._metric_formulas import one_vs_rest, two_by_two
 from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
 from skuncertain._validation import check_bool, check_choice, check_kind, check_level
@@ -29,6 +30,29 @@ BOUNDS = ("lower", "upper")
 def cell_key(true: int, predicted: int) -> str:
     """Key of a cell in the scorer's dict, for more than two classes."""
     return f"n_{true}_{predicted}"
+
+
+def read_cells(columns):
+    """Matrices ``(..., C, C)`` from arrays under the scorer's keys, or None if they are not there.
+
+    With two classes the positive one is last.
+    """
+    if all(key in columns for key in BINARY_KEYS):
+        tn, fp, fn, tp = (np.asarray(columns[key], dtype=float) for key in BINARY_KEYS)
+        return two_by_two(tp, fn, fp, tn)
+    found = [match for key in columns if (match := re.fullmatch(r"n_(\d+)_(\d+)", str(key)))]
+    if not found:
+        return None
+    size = 1 + max(int(index) for match in found for index in match.groups())
+    if len(found) != size**2:
+        raise ValueError(
+            f"the results hold {len(found)} of the {size**2} cells of {size} classes: a fold "
+            "lacked a class. Name all classes: ConfusionCountsScorer(labels=[...])."
+        )
+    cells = [
+        np.asarray(columns[cell_key(i, j)], dtype=float) for i in range(size) for j in range(size)
+    ]
+    return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
 
 
 class ConfusionCountsScorer(BaseEstimator):
@@ -195,7 +219,7 @@ def directed(name):
     if metric.greater_is_better is None:
         raise ValueError(
             f"metric {metric.name!r} is a description, neither more nor less of it is better: it "
-            "cannot be a score."
+            "cannot be a score, and there is nothing to compare."
         )
     return metric
 

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from skuncertain._counts import ConfusionCounts
 from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
-from skuncertain._scorers import BINARY_KEYS
+from skuncertain._scorers import directed, read_cells
 from skuncertain._splits import Splits
 from skuncertain._validation import check_integer, check_number
 
@@ -83,18 +83,21 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
     default = getattr(search, "refit", None)
     default = getattr(default, "metric", default)  # a rule of ours knows what it looked at
     default = default if isinstance(default, str) else None
-    if _cells(table) is None:
+    cells = read_cells(table)
+    if cells is None:
         name = _plain_name(table, metric, default, scoring, fitted)
         counts, chosen, sign = None, None, 1.0
         scores = table[name] if name in table else table["score"]
     else:
         classes = getattr(search, "classes_", None)
-        counts, chosen = _counted(table, metric, default, labels, pos_label, scoring, classes)
+        counts, chosen = _counted(
+            table, cells, metric, default, labels, pos_label, scoring, classes
+        )
         if chosen is None:
             counts, scores, name, sign = None, table["score"], "score", 1.0
         else:
             sign = 1.0 if chosen.greater_is_better else -1.0
-            failed = np.isnan(_cells(table)).any(axis=(-2, -1))
+            failed = np.isnan(cells).any(axis=(-2, -1))
             scores = np.where(failed, np.nan, sign * counts.score(chosen, zero_division=0.0))
             asked = default if metric is None else metric
             plain = isinstance(asked, str) and asked != "score" and not asked.startswith("neg_")
@@ -175,9 +178,8 @@ def _same_metric(first, second):
         return False
 
 
-def _counted(table, metric, default, labels, pos_label, scoring, classes):
+def _counted(table, cells, metric, default, labels, pos_label, scoring, classes):
     """Counts (candidates, splits) and the metric to compute from them; None for "score" itself."""
-    cells = _cells(table)
     labels = getattr(scoring, "labels", None) if labels is None else labels
     labels = classes if labels is None else labels
     # What the scorer took for positive is in the last row; another class can be asked for.
@@ -212,32 +214,7 @@ def _counted(table, metric, default, labels, pos_label, scoring, classes):
         return counts, None
     if isinstance(metric, str) and metric.startswith("neg_") and metric in table:
         metric = metric[4:]
-    chosen = get_metric(metric)
-    if chosen.greater_is_better is None:
-        raise ValueError(
-            f"metric {chosen.name!r} is a description, neither more nor less of it is better."
-        )
-    return counts, chosen
-
-
-def _cells(table):
-    """Fold matrices (candidates, splits, C, C), the positive class last, or None."""
-    if all(key in table for key in BINARY_KEYS):
-        tn, fp, fn, tp = (table[key] for key in BINARY_KEYS)
-        rows = np.stack([tn, fp], axis=-1), np.stack([fn, tp], axis=-1)
-        return np.stack(rows, axis=-2)
-    found = [re.fullmatch(r"n_(\d+)_(\d+)", name) for name in table]
-    found = [match for match in found if match]
-    if not found:
-        return None
-    size = 1 + max(int(index) for match in found for index in match.groups())
-    if len(found) != size**2:
-        raise ValueError(
-            f"the results hold {len(found)} of the {size**2} cells of {size} classes: name all "
-            "classes, ConfusionCountsScorer(labels=[...])."
-        )
-    cells = [table[f"n_{i}_{j}"] for i in range(size) for j in range(size)]
-    return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+    return counts, directed(metric)
 
 
 def _how_split(cv, n_splits, n_repeats, ratio, fitted):
