@@ -11,6 +11,7 @@ from skuncertain._distributions import BetaPosterior
 from skuncertain._folds import fold_interval, fold_posterior
 from skuncertain._frequentist import confidence_interval
 from skuncertain._functions import credible_interval, metric_posterior, proportion_posterior
+from skuncertain._interval_report import interval_report
 from skuncertain._intervals import Interval
 from skuncertain._leaderboard import Leaderboard, leaderboard
 from skuncertain._metrics import Metric, get_metric, get_metric_names, make_metric
@@ -21,17 +22,17 @@ from skuncertain._refit_rules import (
     most_probable_best,
     simplest_equivalent,
 )
+from skuncertain._report import IntervalReport
 from skuncertain._results import FoldDiagnostics, InformativeResult, JointPosterior
 from skuncertain._scorers import ConfusionCountsScorer, make_bound_scorer
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._selection import BBCScore, bbc_score
+from skuncertain._version import __version__ as __version__
 from skuncertain.exceptions import (
     DegenerateIntervalWarning,
     FoldDisagreementWarning,
     SmallSampleWarning,
 )
-
-__version__ = "0.1.0.dev0"
 
 __all__ = [
     "BBCScore",
@@ -47,6 +48,7 @@ __all__ = [
     "FoldDisagreementWarning",
     "InformativeResult",
     "Interval",
+    "IntervalReport",
     "JointPosterior",
     "Leaderboard",
     "Metric",
@@ -66,6 +68,7 @@ __all__ = [
     "fold_posterior",
     "get_metric",
     "get_metric_names",
+    "interval_report",
     "leaderboard",
     "load_published_classifiers",
     "make_bound_scorer",

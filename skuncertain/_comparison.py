@@ -21,12 +21,14 @@ from skuncertain._metrics import get_metric
 from skuncertain._pairs import OPERATIONS, Link, Pair
 from skuncertain._posterior import default_draws
 from skuncertain._quadrature_posterior import QuadraturePosterior
+from skuncertain._recording import remember_warnings
 from skuncertain._validation import check_integer, check_number, resolve_seed
 
 _PAIRED_EXACT = ("accuracy", "error_rate", "recall", "fnr", "specificity", "fpr")
 _MOST_JOINT_CELLS = 40_000  # beyond (34 classes), the prior goes to cells that were observed
 
 
+@remember_warnings
 def compare(
     a: Any,
     b: Any,
@@ -97,7 +99,15 @@ def compare(
         method="independent test sets",
         greater_is_better=direction,
         below_zero=_below(left, right) if rope == 0 else None,
+        n=_rows(a, b),
+        prior="; ".join(dict.fromkeys(p.prior for p in (left, right) if p.prior)) or None,
     )
+
+
+def _rows(a, b):
+    """Rows of both, as text; None if it is not known or there are stacks."""
+    known = [x.n for x in (a, b) if isinstance(x, ConfusionCounts) and not x.shape]
+    return f"{known[0]:g} and {known[1]:g}" if len(known) == 2 else None
 
 
 def _below(a, b):
@@ -143,6 +153,7 @@ def _direction(name, greater_is_better):
 # The same rows
 
 
+@remember_warnings
 def compare_paired(
     y_true: ArrayLike,
     pred_a: ArrayLike,
@@ -232,6 +243,8 @@ def compare_paired(
         method=f"{len(y)} shared rows",
         greater_is_better=direction,
         below_zero=below_zero,
+        n=len(y),
+        prior=info["prior"],
     )
 
 
@@ -330,6 +343,7 @@ def _indicator(index, size):
 # The same folds
 
 
+@remember_warnings
 def compare_cv(
     a: Any,
     b: Any,
@@ -425,6 +439,7 @@ def compare_cv(
             n_test,
             metric=left.metric and f"difference in {left.metric}",
         )
+    repeats = max(n_repeats, left.n_repeats)
     return judge(
         difference,
         rope,
@@ -432,4 +447,16 @@ def compare_cv(
         names=names,
         method=f"{values.shape[-1]} shared folds",
         greater_is_better=left.greater_is_better,
+        n=_tested(n_test, values, repeats),
+        prior="none: Student's t on the differences of the folds",
+        n_folds=values.shape[-1] / repeats,
+        n_repeats=repeats,
     )
+
+
+def _tested(n_test, values, n_repeats):
+    """Rows that were tested, each counted once; None if it is not known."""
+    if n_test is None or np.ndim(n_test) != 1 or values.ndim != 1:
+        return None
+    total = float(np.sum(n_test)) / n_repeats
+    return int(total) if total.is_integer() else total

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from skuncertain._comparison_report import comparison_report
 from skuncertain._distributions import Posterior, plain
 from skuncertain._intervals import Interval
-from skuncertain._validation import check_level, check_number, import_optional
+from skuncertain._report import IntervalReport, check_digits
+from skuncertain._validation import check_kind, check_level, check_number, import_optional
+from skuncertain._version import __version__
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 
@@ -37,6 +40,14 @@ class ComparisonResult:
         How the two were compared.
     greater_is_better : bool
         Direction of the metric.
+    n : int, str or None
+        Rows: shared ones, or those of a and of b; None if they are not known.
+    prior : str or None
+        Prior that was used.
+    n_folds, n_repeats : float, int
+        Folds per repetition (None without folds), and repetitions.
+    warnings : tuple of str
+        Warnings that were given when it was made.
 
     See Also
     --------
@@ -63,6 +74,11 @@ class ComparisonResult:
     names: tuple[str, str]
     method: str
     greater_is_better: bool = True
+    n: Any = None
+    prior: str | None = None
+    n_folds: float | None = None
+    n_repeats: int = 1
+    warnings: tuple = ()
 
     def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
         """Interval of the difference b - a.
@@ -105,6 +121,30 @@ class ComparisonResult:
             f"{b} - {a} = {middle:.3f}, 95 % interval [{low:.3f}, {high:.3f}]; {tail})"
         )
 
+    def report(
+        self, *, level: float = 0.95, kind: str = "eti", digits: int | None = None
+    ) -> IntervalReport:
+        """Comparison in words, numbers and a plot.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval of the difference.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        return comparison_report(self, check_level(level), check_kind(kind), check_digits(digits))
+
+    def _repr_html_(self):
+        return self.report()._repr_html_()
+
     def to_dict(self, level: float = 0.95) -> dict:
         """Plain representation.
 
@@ -135,6 +175,11 @@ class ComparisonResult:
             "level": level,
             **{name: np.asarray(value).tolist() for name, value in numbers.items()},
             "method": self.method,
+            "n": self.n,
+            "prior": self.prior,
+            "seed": self.difference.seed,
+            "warnings": list(self.warnings),
+            "skuncertain": __version__,
         }
 
     def to_frame(self, level: float = 0.95) -> Any:
@@ -153,13 +198,20 @@ class ComparisonResult:
         pandas = import_optional("pandas", "pandas", "ComparisonResult.to_frame")
         columns = self.to_dict(level)
         if not self.difference.shape:
+            columns.pop("warnings")
             return pandas.DataFrame([columns])
         return pandas.DataFrame(
-            {name: np.ravel(v) if isinstance(v, list) else v for name, v in columns.items()}
+            {
+                name: np.ravel(v) if isinstance(v, list) else v
+                for name, v in columns.items()
+                if name != "warnings"
+            }
         )
 
 
-def judge(difference, rope, *, metric, names, method, greater_is_better=True, below_zero=None):
+def judge(
+    difference, rope, *, metric, names, method, greater_is_better=True, below_zero=None, **about
+):
     """Three probabilities from the posterior of b - a; `below_zero` is P(b < a) if it is known."""
     rope = check_rope(rope)
     if rope >= difference.range[1]:
@@ -189,6 +241,7 @@ def judge(difference, rope, *, metric, names, method, greater_is_better=True, be
         names=names,
         method=method,
         greater_is_better=greater_is_better,
+        **about,
     )
 
 

@@ -1,7 +1,7 @@
 """Posteriors of a finished cross-validation."""
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cv_counts import read_counts, warn_of_lost_folds
-from skuncertain._cv_report import report_lines
+from skuncertain._cv_report import cv_report
 from skuncertain._distributions import Posterior
 from skuncertain._fold_methods import (
     METHODS,
@@ -25,6 +25,8 @@ from skuncertain._fold_variance import ESTIMANDS
 from skuncertain._intervals import Interval
 from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
+from skuncertain._recording import recorded
+from skuncertain._report import IntervalReport, check_digits
 from skuncertain._splits import Splits
 from skuncertain._validation import (
     check_choice,
@@ -146,6 +148,7 @@ class CrossValPosterior:
     seed: int = 0
     assumed: bool = False
     _folds: dict = field(default_factory=dict, init=False)
+    _warnings: list = field(default_factory=list, init=False)
 
     @property
     def n_folds(self) -> float:
@@ -307,13 +310,16 @@ class CrossValPosterior:
     @cached_property
     def posteriors(self) -> dict:
         """Posterior of every metric that was asked for, by name."""
-        return {name: self.posterior(name) for name in self.metrics}
+        with recorded(self._warnings):
+            return {name: self.posterior(name) for name in self.metrics}
 
     @cached_property
     def intervals(self) -> dict:
         """Interval of every metric that was asked for, by name."""
         level, kind = self.settings.level, self.settings.kind
-        return {name: p.interval(level, kind) for name, p in self.posteriors.items()}
+        posteriors = self.posteriors
+        with recorded(self._warnings):
+            return {name: p.interval(level, kind) for name, p in posteriors.items()}
 
     @property
     def question(self) -> str:
@@ -397,19 +403,38 @@ class CrossValPosterior:
         frame.index.name = "name"
         return frame
 
-    def report(self) -> str:
-        """Text table of all metrics.
+    def report(
+        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+    ) -> IntervalReport:
+        """All metrics with their intervals, the methods side by side, and warnings.
+
+        Parameters
+        ----------
+        level : float, default=None
+            Probability of the intervals; by default as set before.
+        kind : {"eti", "hdi"}, default=None
+            Equal-tailed or highest-density; by default as set before.
+        digits : int, default=None
+            Decimals; by default 3, more for narrow intervals. Never more than the Monte Carlo error
+            supports.
 
         Returns
         -------
-        str
-            What was asked, the point values, the intervals by several methods, and warnings.
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
         """
-        return self._report_text
+        result = self
+        if level is not None or kind is not None:
+            settings = replace(
+                self.settings,
+                level=self.settings.level if level is None else check_level(level),
+                kind=self.settings.kind if kind is None else check_kind(kind),
+            )
+            result = replace(self, settings=settings)
+        return cv_report(result, check_digits(digits))
 
-    @cached_property
-    def _report_text(self):
-        return "\n".join(report_lines(self))
+    def _repr_html_(self):
+        return self.report()._repr_html_()
 
 
 def cross_val_posterior(

@@ -35,6 +35,7 @@ from skuncertain._distributions import Posterior
 from skuncertain._fold_methods import POOLING, check_omega
 from skuncertain._intervals import Interval
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
+from skuncertain._report import IntervalReport
 from skuncertain._scorers import ConfusionCountsScorer
 from skuncertain._splits import Splits, as_rows
 from skuncertain._validation import check_bool, resolve_seed
@@ -485,16 +486,27 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.result_.interval(metric, method, level, kind, **options)
 
-    def report(self) -> str:
-        """Text table of all metrics, methods and warnings.
+    def report(
+        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+    ) -> IntervalReport:
+        """All metrics with their intervals, the methods side by side, and warnings.
+
+        Parameters
+        ----------
+        level : float, default=None
+            Probability of the intervals; by default that of the constructor.
+        kind : {"eti", "hdi"}, default=None
+            Equal-tailed or highest-density; by default that of the constructor.
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
 
         Returns
         -------
-        str
-            The table.
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
         """
         check_is_fitted(self)
-        return self.result_.report()
+        return self.result_.report(level=level, kind=kind, digits=digits)
 
     # ----------------------------------------------------------------------------------------------
     # The estimator fitted on all rows

@@ -8,8 +8,18 @@ from numpy.typing import ArrayLike
 from scipy.special import gammainc, gammaln
 
 from skuncertain._comparison import compare_cv
+from skuncertain._comparison_report import datasets_report
 from skuncertain._comparison_result import ComparisonResult, check_names, check_rope
-from skuncertain._validation import check_integer, check_number, import_optional, resolve_seed
+from skuncertain._report import IntervalReport, check_digits
+from skuncertain._validation import (
+    check_integer,
+    check_kind,
+    check_level,
+    check_number,
+    import_optional,
+    resolve_seed,
+)
+from skuncertain._version import __version__
 
 _CHUNK = 2**21
 
@@ -36,6 +46,8 @@ class DatasetComparison:
         Seed of the signed-rank test.
     n_draws : int
         Its number of draws.
+    prior : float
+        Weight of one more data set without a difference.
 
     See Also
     --------
@@ -57,6 +69,7 @@ class DatasetComparison:
     names: tuple
     seed: int
     n_draws: int
+    prior: float = 0.5
 
     @property
     def p_worse(self) -> float:
@@ -85,6 +98,30 @@ class DatasetComparison:
             f"sign test: {words(self.sign)})"
         )
 
+    def report(
+        self, *, level: float = 0.95, kind: str = "eti", digits: int | None = None
+    ) -> IntervalReport:
+        """Comparison in words, numbers and a plot.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the intervals on single data sets.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        return datasets_report(self, check_level(level), check_kind(kind), check_digits(digits))
+
+    def _repr_html_(self):
+        return self.report()._repr_html_()
+
     def to_dict(self) -> dict:
         """Plain representation.
 
@@ -103,6 +140,8 @@ class DatasetComparison:
             "differences": self.differences.tolist(),
             "seed": self.seed,
             "n_draws": self.n_draws,
+            "prior": self.prior,
+            "skuncertain": __version__,
         }
 
     def to_frame(self) -> Any:
@@ -209,6 +248,7 @@ def compare_datasets(
         differences=difference,
         rope=rope,
         names=names,
+        prior=prior,
         seed=seed,
         n_draws=n_draws,
     )

@@ -15,6 +15,7 @@ from skuncertain._intervals import Interval, make_interval
 from skuncertain._quadrature import BetaRule
 from skuncertain._special import beta_cdf, beta_hdi, beta_logpdf, beta_quantile, scale_odds
 from skuncertain._validation import check_integer, check_kind, check_level, resolve_seed
+from skuncertain._version import __version__
 
 
 def plain(value):
@@ -251,6 +252,63 @@ class Posterior:
         low = np.where(at_low, self.range[0], low)
         high = np.where(at_high, self.range[1], high)
         return make_interval(low, high)
+
+    _moment_error: Any = 0.0  # of a family whose parameters were fitted to draws
+
+    def interval_error(self, level: float = 0.95, kind: str = "eti") -> Any:
+        """Monte Carlo error of the ends of an interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        float or ndarray
+            Standard error of the less certain end; 0 if nothing was drawn.
+        """
+        return plain(np.broadcast_to(self._moment_error, self.shape))
+
+    def to_dict(self, level: float = 0.95, kind: str = "eti") -> dict:
+        """Plain representation.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        dict
+            Observed value, mean, median, interval, and how they were made.
+        """
+        low, high = self.interval(level, kind)
+        numbers = {
+            "observed": self.observed,
+            "mean": self.mean(),
+            "median": self.median(),
+            "std": self.std(),
+            "low": low,
+            "high": high,
+            "interval_error": self.interval_error(level, kind),
+        }
+        return {
+            "metric": self.metric,
+            **{name: np.asarray(value).tolist() for name, value in numbers.items()},
+            "level": level,
+            "kind": kind,
+            "prior": self.prior,
+            "model": self.model,
+            "exact": self.exact,
+            "n_draws": self.n_draws,
+            "seed": self.seed,
+            "skuncertain": __version__,
+        }
 
     def _closes(self):
         """Whether the prior allows closing at the lower and at the upper end."""

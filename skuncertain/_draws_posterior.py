@@ -5,6 +5,8 @@ import numpy as np
 from skuncertain._distributions import Posterior, check_probability, plain
 from skuncertain._intervals import shortest_of_sorted
 
+_BATCHES = 20  # of the draws, to see how much an interval varies between them
+
 
 class DrawsPosterior(Posterior):
     """Posterior known through random draws.
@@ -68,6 +70,31 @@ class DrawsPosterior(Posterior):
         half = np.sqrt(q * (1 - q) / n)  # one standard error of the empirical cdf
         low, high = np.clip(q - half, 0, 1), np.clip(q + half, 0, 1)
         return 0.5 * (self._empirical(high) - self._empirical(low))
+
+    def interval_error(self, level=0.95, kind="eti"):
+        """Monte Carlo error of the ends of an interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        float or ndarray
+            Standard error of the less certain end. For highest-density intervals it is taken from
+            the spread between batches of the draws, and shrinks with the cube root of their number.
+        """
+        if kind == "eti" or self.n_draws < 10 * _BATCHES:
+            tails = (1 - level) / 2, (1 + level) / 2
+            return plain(np.maximum(*(self.monte_carlo_error(tail) for tail in tails)))
+        size = self.n_draws // _BATCHES
+        batches = self.draws[..., : size * _BATCHES].reshape(*self.shape, _BATCHES, size)
+        ends = DrawsPosterior(batches)._hdi(level)
+        spread = np.maximum(*(np.std(end, axis=-1, ddof=1) for end in ends))
+        return plain(spread * _BATCHES ** (-1 / 3))
 
     def _empirical(self, q):
         """Quantile by linear interpolation, one probability per member of the stack."""

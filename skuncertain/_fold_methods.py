@@ -345,6 +345,7 @@ class Folds:
     def _averaged(self, weight, *, prior, rho, prior_per_fold):
         shapes = self._fold_shapes(prior, bool(prior_per_fold))
         low, high = self.metric.range
+        n_draws = None
         if shapes is not None:
             a, b, used, odds = shapes
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -361,6 +362,7 @@ class Folds:
             mean = (np.asarray(inner.mean()) - low) / (high - low)
             variance = (np.asarray(inner.std()) / (high - low)) ** 2
             used, odds, text = ~np.isnan(self.values), 1.0, inner.prior
+            n_draws = inner.n_draws
         self._warn_unused(used)
         number = used.sum(axis=-1)
         if not prior_per_fold and np.any(self.matrices.sum(axis=(-3, -2, -1)) < 5 * number):
@@ -392,8 +394,14 @@ class Folds:
         text += " in every fold" if prior_per_fold else ", shared by the folds"
         info = self._info(text)
         if shapes is not None or (low, high) == (0.0, 1.0):
-            return BetaPosterior(a, b, odds=odds, **info)
-        return AffinePosterior(BetaPosterior(a, b), **info)
+            result = BetaPosterior(a, b, odds=odds, **info)
+        else:
+            result = AffinePosterior(BetaPosterior(a, b), **info)
+        if n_draws is not None:
+            # Mean of K drawn means, and about two standard deviations of a drawn width.
+            typical = (high - low) * np.sqrt(delta / number)
+            result._moment_error = 2 * typical / np.sqrt(n_draws)
+        return result
 
     def _fold_posteriors(self, prior, per_fold, few_draws=False):
         """Posterior of every fold, for a metric that is no proportion."""

@@ -15,6 +15,9 @@ from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import default_draws
 from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter, rank_betas
+from skuncertain._ranking_report import leaderboard_report
+from skuncertain._recording import remember_warnings
+from skuncertain._report import IntervalReport, check_digits
 from skuncertain._scorers import directed
 from skuncertain._validation import (
     check_integer,
@@ -24,6 +27,7 @@ from skuncertain._validation import (
     import_optional,
     resolve_seed,
 )
+from skuncertain._version import __version__
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +56,18 @@ class Leaderboard:
         How it was computed.
     level : float
         Probability of the intervals.
+    kind : str
+        "eti" or "hdi".
+    prior : str or None
+        Prior that was used.
+    n : int, ndarray of shape (m,) or None
+        Rows: shared by all, or of every model; None if they are not known.
+    n_draws, seed : int or None
+        Of the draws; None if nothing was drawn.
+    interval_error : ndarray of shape (m,)
+        Monte Carlo error of the ends of the intervals.
+    warnings : tuple of str
+        Warnings that were given when it was made.
 
     See Also
     --------
@@ -80,6 +96,13 @@ class Leaderboard:
     rank_probabilities: np.ndarray | None
     method: str
     level: float
+    kind: str = "eti"
+    prior: str | None = None
+    n: Any = None
+    n_draws: int | None = None
+    seed: int | None = None
+    interval_error: Any = None
+    warnings: tuple = ()
 
     def interval(self, name: Any) -> Interval:
         """Interval of one model.
@@ -150,6 +173,24 @@ class Leaderboard:
             lines.append(f"... and {len(self.names) - 20} more")
         return "\n".join(lines)
 
+    def report(self, *, digits: int | None = None) -> IntervalReport:
+        """Ranking in words, numbers and plots.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        return leaderboard_report(self, check_digits(digits))
+
+    def _repr_html_(self):
+        return self.report()._repr_html_()
+
     def to_dict(self) -> dict:
         """Plain representation.
 
@@ -164,7 +205,13 @@ class Leaderboard:
             **{name: getattr(self, name).tolist() for name in columns},
             "metric": self.metric,
             "level": self.level,
+            "kind": self.kind,
+            "prior": self.prior,
             "method": self.method,
+            "n_draws": self.n_draws,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+            "skuncertain": __version__,
         }
 
     def to_frame(self) -> Any:
@@ -176,10 +223,12 @@ class Leaderboard:
             The columns of `to_dict`, indexed by model.
         """
         pandas = import_optional("pandas", "pandas", "Leaderboard.to_frame")
-        frame = pandas.DataFrame(self.to_dict()).set_index("model")
+        columns = {name: v for name, v in self.to_dict().items() if name != "warnings"}
+        frame = pandas.DataFrame(columns).set_index("model")
         return frame.iloc[self.order()]
 
 
+@remember_warnings
 def leaderboard(
     results: Any,
     *,
@@ -281,8 +330,10 @@ def leaderboard(
     if whole is None:
         mean = np.array([posterior.mean() for posterior in posteriors])
         ends = np.array([posterior.interval(level, kind) for posterior in posteriors])
+        error = np.array([posterior.interval_error(level, kind) for posterior in posteriors])
     else:
         mean, ends = whole.mean(), np.stack(whole.interval(level, kind), axis=1)
+        error = np.zeros(len(mean))
     # Shapes below 0.1 are nearly atoms at the ends, which the grid cannot see.
     if whole is not None and min(whole.a.min(), whole.b.min()) >= 0.1:
         a, b, odds = whole.a, whole.b, whole.odds
@@ -290,7 +341,7 @@ def leaderboard(
             a, b, odds = b, a, 1 / odds
         p_best, rank, best, pairs, ranks = rank_betas(a, b, odds)
         loss = np.maximum(best - (mean if up else 1 - mean), 0.0)
-        method = "independent, exact"
+        method, drawn = "independent, exact", {}
         if ranks is None and len(names) <= PAIR_LIMIT:
             seed = resolve_seed(random_state)
             ranks = _count(np.random.default_rng(seed).beta(a, b, size=(4000, a.size)).T)[4]
@@ -309,10 +360,13 @@ def leaderboard(
         )
         p_best, rank, loss, pairs, ranks = _count(draws if up else -draws)
         method = f"independent, {n_draws} draws, seed {seed}"
+        drawn = {"n_draws": n_draws, "seed": seed}
     p_best = p_best / p_best.sum()
+    known = [x.n for x in entries if isinstance(x, ConfusionCounts)]
     return Leaderboard(
         names, name or "score", mean, ends[:, 0], ends[:, 1], p_best, rank, loss, pairs, ranks,
-        method, level,
+        method, level, kind, first.prior, np.array(known) if len(known) == len(names) else None,
+        interval_error=error, **drawn,
     )  # fmt: skip
 
 
@@ -352,6 +406,7 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
         for part in ("a", "b", "observed")
     )
     info = {"metric": first.metric, "greater_is_better": first.greater_is_better}
+    info["prior"] = first.prior
     return BetaPosterior(a, b, odds=first.odds, observed=observed, **info), posteriors
 
 
@@ -442,5 +497,7 @@ def _of_rows(
     low, high = posterior.interval(level, kind)
     return Leaderboard(
         names, metric.name, posterior.mean(), low, high, p_best, rank, loss, pairs, ranks,
-        f"{n} shared rows, {n_draws} draws, seed {seed}", level,
+        f"{n} shared rows, {n_draws} draws, seed {seed}", level, kind,
+        f"{prior:g} pseudo-rows per kind of agreement", n, n_draws, seed,
+        posterior.interval_error(level, kind),
     )  # fmt: skip

@@ -6,10 +6,15 @@ from typing import Any
 import numpy as np
 
 from skuncertain._comparison_result import check_rope
+from skuncertain._counts import ConfusionCounts
+from skuncertain._cv_report import selected_confusion
 from skuncertain._fold_methods import Folds
 from skuncertain._fold_scores import score_posterior
 from skuncertain._location_scale import StudentPosterior
 from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter
+from skuncertain._ranking_report import search_report
+from skuncertain._recording import remember_warnings
+from skuncertain._report import IntervalReport, check_digits
 from skuncertain._search_results import read_search
 from skuncertain._validation import (
     check_integer,
@@ -74,6 +79,20 @@ class SearchPosterior:
         What was assumed or left out.
     seed, n_draws : int
         Of P(best), ranks and losses.
+    kind : str
+        "eti" or "hdi".
+    method, prior, omega : str or None
+        How the interval of every candidate was made.
+    n : int or None
+        Rows that were tested, if they are known.
+    scores : ndarray of shape (candidates, splits)
+        Fold scores, in the direction of the metric.
+    counts : ConfusionCounts or None
+        Fold matrices of the selected candidate, if the counts scorer was used.
+    interval_error : ndarray
+        Monte Carlo error of the ends of the intervals.
+    warnings : tuple of str
+        Warnings that were given when it was made.
 
     See Also
     --------
@@ -121,6 +140,22 @@ class SearchPosterior:
     notes: tuple
     seed: int
     n_draws: int
+    kind: str
+    method: str
+    prior: str | None
+    omega: str | None
+    n: Any
+    scores: np.ndarray
+    counts: ConfusionCounts | None
+    interval_error: np.ndarray
+    warnings: tuple = ()
+
+    @property
+    def names(self) -> tuple:
+        """Short texts for the candidates: the parameters in which they differ."""
+        if self.params is None:
+            return tuple(str(k) for k in range(self.mean.size))
+        return short_names(self.params)
 
     def __repr__(self):
         k = self.selected_index
@@ -138,6 +173,27 @@ class SearchPosterior:
             f"{self.n_splits} folds{repeats}, n_test/n_train = {self.test_train_ratio:.3g}"
         )
         return "SearchPosterior(" + "; ".join([*parts, *self.notes]) + ")"
+
+    def report(self, *, digits: int | None = None) -> IntervalReport:
+        """All candidates in words, numbers and plots.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        confusion = None
+        if self.counts is not None:
+            confusion = selected_confusion(self.counts, self.n_repeats, self.level, self.kind)
+        return search_report(self, confusion, check_digits(digits))
+
+    def _repr_html_(self):
+        return self.report()._repr_html_()
 
     def to_dict(self) -> dict:
         """Give the columns in the grammar of ``cv_results_``, to be merged with it.
@@ -162,6 +218,7 @@ class SearchPosterior:
         return pandas.DataFrame({**first, f"mean_test_{self.metric}": self.mean, **self.to_dict()})
 
 
+@remember_warnings
 def search_posterior(
     search: Any,
     *,
@@ -264,7 +321,7 @@ def search_posterior(
             f"rope must be in units of the score, which is at most 1, got {rope:g}. Did you mean "
             f"{rope / 100:g}?"
         )
-    low, high = _own_intervals(found, kept, level, kind)
+    low, high, error, about = _own_intervals(found, kept, level, kind)
     ranking, n_draws = _rank(scores, correction, n_draws, seed)
     p_best, rank, loss, _, ranks = ranking
     pairs = None
@@ -329,6 +386,34 @@ def search_posterior(
         notes=tuple(notes),
         seed=seed,
         n_draws=n_draws,
+        kind=kind,
+        scores=found.sign * found.scores,
+        counts=None if found.counts is None else found.counts[found.selected],
+        n=_tested_rows(found),
+        interval_error=spread(error),
+        **about,
+    )
+
+
+def _tested_rows(found):
+    if found.counts is None:
+        return None
+    total = float(np.sum(found.counts[found.selected].n)) / found.n_repeats
+    return int(total) if total.is_integer() else total
+
+
+def short_names(params):
+    """One text per candidate, of the parameters that are not the same in all of them."""
+    texts = [{str(key): str(value) for key, value in row.items()} for row in params]
+    keys = list(dict.fromkeys(key for row in texts for key in row))
+    varying = [key for key in keys if len({row.get(key) for row in texts}) > 1]
+    last = [key.rsplit("__", 1)[-1] for key in varying]
+    short = {
+        key: end if last.count(end) == 1 else key for key, end in zip(varying, last, strict=True)
+    }
+    return tuple(
+        ", ".join(f"{short[key]}={row[key]}" for key in varying if key in row) or str(k)
+        for k, row in enumerate(texts)
     )
 
 
@@ -375,7 +460,7 @@ def _own_intervals(found, kept, level, kind):
     if found.counts is not None:
         many = len(kept) > 200  # then metrics that are drawn get fewer draws, a part at a time
         parts = np.array_split(kept, max(len(kept) // 500, 1))
-        ends = []
+        ends, errors = [], []
         for part in parts:
             folds = Folds.of(
                 found.counts[part],
@@ -386,12 +471,16 @@ def _own_intervals(found, kept, level, kind):
             )
             posterior = folds.posterior("pooled", warn=False, prior=1.0)
             ends.append(np.broadcast_arrays(*posterior.interval(level, kind)))
+            errors.append(np.broadcast_to(posterior.interval_error(level, kind), len(part)))
         low, high = (np.concatenate([np.atleast_1d(end[k]) for end in ends]) for k in (0, 1))
-        return low, high
+        about = {"method": "pooled", "prior": posterior.prior, "omega": "auto, per candidate"}
+        return low, high, np.concatenate(errors), about
     posterior = score_posterior(
         found.scores[kept], "nadeau_bengio", found.n_repeats, None, 1.0, found.ratio
     )
-    return _quiet(posterior, level)  # symmetric: the shortest one, too
+    low, high = _quiet(posterior, level)  # symmetric: the shortest one, too
+    about = {"method": "nadeau_bengio (t on fold scores)", "prior": None, "omega": None}
+    return low, high, np.zeros(len(kept)), about
 
 
 def _rank(scores, correction, n_draws, seed):

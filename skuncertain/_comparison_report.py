@@ -1,0 +1,179 @@
+"""The reports of comparisons of two models."""
+
+import warnings
+
+import numpy as np
+
+from skuncertain._report import column, interval_cell, make_report, section
+
+_POINTS = 241
+READING = (
+    "The difference is B - A, in units of the metric. Each of the three probabilities is the "
+    "probability of that statement, given the data and the prior; they sum to 1.",
+    "Equivalent means: the difference is within the region of practical equivalence (ROPE), "
+    "which is a choice and not a result. With a ROPE of 0 nothing is equivalent.",
+    "A high probability of a tiny difference is still a tiny difference: look at the interval.",
+)
+
+
+def _probability(value, posterior):
+    """Entry of a probability; what was counted from draws has an error."""
+    if posterior.exact:
+        return value
+    n = posterior.n_draws
+    share = (value * n + 1) / (n + 2)  # so that 0 of n is not known for sure
+    return {"value": value, "error": np.sqrt(share * (1 - share) / n)}
+
+
+def comparison_report(result, level, kind, digits=None):
+    """Report of a ComparisonResult."""
+    a, b = result.names
+    difference = result.difference
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        low, high = (np.ravel(end) for end in difference.interval(level, kind))
+    middle = np.ravel(difference.median())
+    error = np.ravel(np.broadcast_to(difference.interval_error(level, kind), difference.shape))
+    chances = [np.ravel(p) for p in (result.p_worse, result.p_equivalent, result.p_better)]
+    rows = []
+    for k in range(middle.size):
+        row = {"difference": f"{b} - {a}" + (f" [{k}]" if difference.shape else "")}
+        row["value"] = interval_cell((low[k], high[k]), middle[k], error[k])
+        for name, p in zip(("p_worse", "p_equivalent", "p_better"), chances, strict=True):
+            row[name] = _probability(float(p[k]), difference)
+        rows.append(row)
+    of = result.metric or "the score"
+    columns = [
+        "difference",
+        column("value", f"{of}, median"),
+        column("p_worse", f"P({b} worse)"),
+        column("p_equivalent", "P(equivalent)"),
+        column("p_better", f"P({b} better)"),
+    ]
+    figure = None if difference.shape else _density(result, a, b)
+    title = f"Comparison of {b} with {a} by {of}"
+    return make_report(
+        "comparison",
+        title,
+        settings={
+            "level": level,
+            "kind": kind,
+            "prior": result.prior,
+            "method": result.method,
+            "omega": None,
+            "n": result.n,
+            "k": _folds_text(result),
+            "metric": result.metric,
+            "rope": result.rope,
+            "draws": None
+            if difference.exact
+            else f"{difference.n_draws} for the difference, seed {difference.seed}",
+        },
+        question=_question(result, of),
+        sections={"difference": section("Difference", columns, rows, figure=figure)},
+        warnings=[*result.warnings, *(str(w.message) for w in caught)],
+        reading=[text.replace("B - A", f"{b} - {a}") for text in READING],
+        digits=digits,
+    )
+
+
+def _folds_text(result):
+    if result.n_folds is None:
+        return None
+    text = f"{result.n_folds:g} folds"
+    return text + (f", repeated {result.n_repeats} times" if result.n_repeats > 1 else "")
+
+
+def _question(result, of):
+    a, b = result.names
+    if result.n_folds is not None:
+        return (
+            f"By how much do {b} and {a} differ in {of} on average, when both are trained on as "
+            "many rows as in these folds?"
+        )
+    where = "those on which each was tested"
+    if isinstance(result.n, int):
+        where = f"these {result.n}, which both have predicted"
+    return f"By how much do the models {b} and {a} differ in {of} on rows like {where}?"
+
+
+def _density(result, a, b):
+    difference = result.difference
+    ends = [float(end) for end in difference.quantile([0.0005, 0.9995])]
+    x, y = [float(difference.median())], [0.0]
+    if ends[1] > ends[0]:
+        # The edges of the ROPE are shown if they are near.
+        reach = ends[1] - ends[0]
+        ends[0] = min(ends[0], max(-result.rope * 1.2, ends[0] - 0.5 * reach))
+        ends[1] = max(ends[1], min(result.rope * 1.2, ends[1] + 0.5 * reach))
+        x = np.linspace(*ends, _POINTS)
+        y = np.minimum(np.nan_to_num(difference.pdf(x), posinf=1e3), 1e6)
+    low, high = (a, b) if result.greater_is_better else (b, a)
+    below = result.p_worse if result.greater_is_better else result.p_better
+    above = result.p_better if result.greater_is_better else result.p_worse
+    return {
+        "type": "density",
+        "x": x,
+        "y": y,
+        "rope": result.rope,
+        "areas": [
+            [f"{low} better", below],
+            ["equivalent", result.p_equivalent],
+            [f"{high} better", above],
+        ],
+    }
+
+
+def datasets_report(result, level, kind, digits=None):
+    """Report of a DatasetComparison."""
+    a, b = result.names
+    n = result.n_draws
+    rows = []
+    for name, values in (("signed rank", result.signed_rank), ("sign", result.sign)):
+        row = {"test": name}
+        for key, value in zip(("p_worse", "p_equivalent", "p_better"), values, strict=True):
+            share = (value * n + 1) / (n + 2)
+            error = np.sqrt(share * (1 - share) / n)
+            row[key] = {"value": value, "error": error} if name == "signed rank" else value
+        rows.append(row)
+    columns = [
+        "test",
+        column("p_worse", f"P({b} worse)"),
+        column("p_equivalent", "P(equivalent)"),
+        column("p_better", f"P({b} better)"),
+    ]
+    sets = [{"data set": str(k), "difference": d} for k, d in enumerate(result.differences)]
+    if result.per_dataset is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a data set without any difference is no surprise
+            ends = result.per_dataset.interval(level, kind)
+        for row, low, high in zip(sets, *ends, strict=True):
+            row["difference"] = interval_cell((low, high), row["difference"])
+    folds = result.per_dataset and result.per_dataset.n_folds
+    return make_report(
+        "datasets",
+        f"Comparison of {b} with {a} on {len(sets)} data sets",
+        settings={
+            "level": level,
+            "kind": kind,
+            "prior": f"{result.prior:g} data sets without a difference",
+            "method": "Bayesian signed-rank and sign tests; correlated t on each data set",
+            "omega": None,
+            "n": None,
+            "k": None if folds is None else f"{folds:g} folds on each data set",
+            "rope": result.rope,
+            "draws": f"{n} for the signed-rank test, seed {result.seed}",
+        },
+        question=f"On most data sets like these {len(sets)}, is {b} better or worse than {a}?",
+        sections={
+            "tests": section("Tests", columns, rows),
+            "datasets": section("Data sets", ["data set", "difference"], sets),
+        },
+        warnings=[],
+        reading=[
+            "A data set is drawn at random from all data sets like these. The probabilities say "
+            "which of worse, equivalent and better is the most frequent outcome there.",
+            *READING[1:],
+        ],
+        digits=digits,
+    )

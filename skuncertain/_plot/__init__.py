@@ -1,0 +1,1 @@
+"""Displays: plots of posteriors, intervals and comparisons; matplotlib is imported when needed."""

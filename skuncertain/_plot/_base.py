@@ -1,0 +1,292 @@
+"""What all displays share: figures, room for texts, styles that survive printing in grey."""
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from skuncertain._plot._text import characters, fit, kept
+from skuncertain._validation import import_optional, nearest_name
+
+# Okabe and Ito's colours can be told apart by colour-blind readers; the markers, lines and hatches
+# beside them by readers of a grey print.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 2)))
+HATCHES = ("///", "\\\\\\", "...", "xxx", "|||", "---", "ooo")
+
+_ALIASES = {
+    "c": "color",
+    "ls": "linestyle",
+    "lw": "linewidth",
+    "ms": "markersize",
+    "mec": "markeredgecolor",
+    "mew": "markeredgewidth",
+    "mfc": "markerfacecolor",
+    "ec": "edgecolor",
+    "fc": "facecolor",
+    "ncol": "ncols",
+}
+_METADATA = {
+    "png": ("Title", "Description"),
+    "svg": ("Title", "Description"),
+    "svgz": ("Title", "Description"),
+    "pdf": ("Title", "Subject"),
+}
+
+
+class Display:
+    """What all displays share; not constructed by users."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> "Display":
+        """Draw it; every display has options of its own."""
+        raise NotImplementedError
+
+    def _columns(self) -> dict:
+        """Columns of the tidy table."""
+        raise NotImplementedError
+
+    def _sentences(self) -> Iterable[str]:
+        """What the plot shows, in words."""
+        raise NotImplementedError
+
+    def frame(self) -> Any:
+        """Numbers of the plot as a tidy table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per mark of the plot.
+        """
+        caller = f"{type(self).__name__}.frame"
+        return import_optional("pandas", "pandas", caller).DataFrame(self._columns())
+
+    def alt_text(self) -> str:
+        """Describe the plot for readers who cannot see it.
+
+        Returns
+        -------
+        str
+            One paragraph with the numbers, shortened where there are many.
+        """
+        return " ".join(" ".join(self._sentences()).split())
+
+    def save(self, path: Any, **kwargs: Any) -> None:
+        """Write the figure to a file that carries the text of `alt_text`.
+
+        Parameters
+        ----------
+        path : str, path or file object
+            Where to. PNG, SVG and PDF files hold the text in their metadata.
+        **kwargs : dict
+            Arguments of ``Figure.savefig``.
+        """
+        if not hasattr(self, "figure_"):
+            self.plot()
+        figure = self.figure_.figure  # that of a subfigure, too
+        suffix = str(getattr(path, "name", path)).rpartition(".")[2]
+        keys = _METADATA.get(str(kwargs.get("format") or suffix).lower())
+        if keys is not None:
+            title = self.ax_.get_title().replace("\\$", "$").replace("\n", " ")
+            texts = (title or type(self).__name__, self.alt_text())
+            metadata = dict(zip(keys, texts, strict=True))
+            kwargs["metadata"] = metadata | (kwargs.get("metadata") or {})
+        figure.savefig(path, **kwargs)
+
+    @classmethod
+    def _check_options(cls, options):
+        """Refuse options that `plot` does not know, before anything long is computed."""
+        known = [name for name in inspect.signature(cls.plot).parameters if name != "self"]
+        for name in options:
+            if name not in known:
+                raise TypeError(
+                    f"{cls.__name__} has no option {name!r}.{nearest_name(name, known)} "
+                    f"The options of its plot are {', '.join(known)}."
+                )
+        import_optional("matplotlib.pyplot", "plot", f"{cls.__name__}.plot")
+
+    @classmethod
+    def _shown(cls, data, ax, name, options):
+        """Make a display of computed data and plot it."""
+        cls._check_options(options)
+        return cls(**data).plot(ax, name=name, **options)
+
+    def _start(self, ax, height, width=6.4):
+        """Set `ax_` and `figure_`: those given, or a figure of its own."""
+        pyplot = import_optional("matplotlib.pyplot", "plot", f"{type(self).__name__}.plot")
+        self._own = ax is None
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+        elif not hasattr(ax, "get_window_extent") or not hasattr(ax, "spines"):
+            hint = " Index the array of axes." if isinstance(ax, np.ndarray) else ""
+            raise TypeError(f"ax must be a matplotlib Axes, got {type(ax).__name__}.{hint}")
+        self.ax_, self.figure_ = ax, ax.figure
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_axisbelow(True)
+        return ax
+
+    def _finish(self, *, xlabel="", ylabel="", title=None, legend=None, legend_kwargs=None):
+        """Write labels, title and a legend above the axes so that nothing overlaps."""
+        ax = self.ax_
+        ax.set_xlabel(fit(xlabel, 60, 3))
+        ax.set_ylabel(fit(ylabel, 40, 3))
+        self._settle()
+        width, height = extent_in_points(ax)
+        ax.set_xlabel(fit(xlabel, characters(width, ax.xaxis.label.get_size()), 3))
+        ax.set_ylabel(fit(ylabel, characters(height, ax.yaxis.label.get_size()), 2))
+        lift = 0.0
+        if legend is not None and legend[0]:
+            lift = self._legend_above(width, *legend, merged("legend_kwargs", {}, legend_kwargs))
+        elif legend_kwargs is not None:
+            merged("legend_kwargs", {}, legend_kwargs)
+        if title is not None:
+            size = ax.title.get_size()
+            ax.set_title(fit(title, characters(width, size), 3), pad=6 + lift)
+        self._settle()
+        return self
+
+    def _settle(self):
+        """Give labels the room that they need."""
+        if self._own:
+            self.figure_.draw_without_rendering()  # lays the figure out
+        else:
+            make_room(self.ax_)
+
+    def _legend_above(self, width, handles, labels, given):
+        """Legend with as many columns as fit; returns its height in points."""
+        ax, dpi = self.ax_, self.figure_.dpi
+        where = {} if "loc" in given else {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
+        defaults = where | {"frameon": False, "borderaxespad": 0.2, "columnspacing": 1.2}
+        labels = [kept(fit(label, characters(width, 10) - 6, 3)) for label in labels]
+        for ncols in range(min(len(handles), 5), 0, -1):
+            legend = ax.legend(handles, labels, **({"ncols": ncols} | defaults | given))
+            box = legend.get_window_extent()
+            if box.width * 72 / dpi <= width or "ncols" in given:
+                break
+        self.legend_ = legend
+        return box.height * 72 / dpi if where else 0.0
+
+
+# --------------------------------------------------------------------------------------------------
+# Axes
+
+
+def extent_in_points(ax):
+    """Width and height of the axes."""
+    box = ax.get_window_extent()
+    return box.width * 72 / ax.figure.dpi, box.height * 72 / ax.figure.dpi
+
+
+def label_rows(ax, names, selected=None):
+    """Names at rows 0, 1, ... from the top, in a size and a width that fit."""
+    ax.set_yticks(np.arange(len(names)), [""] * len(names))
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    width, height = extent_in_points(ax)
+    row = height / len(names)
+    size = min(ax.yaxis.get_ticklabels()[0].get_size(), max(0.8 * row, 4.5))
+    lines = int(np.clip(row / (1.25 * size), 1, 3))
+    room = min(characters(0.45 * width, size), 30)
+    ax.set_yticks(np.arange(len(names)), [fit(name, room, lines) for name in names], fontsize=size)
+    if selected is not None:
+        ax.yaxis.get_ticklabels()[selected].set_fontweight("bold")
+
+
+def rows_to_show(names, most, selected=None, not_considered=0):
+    """Indices of the rows to draw, and their labels; nothing is dropped without a word."""
+    shown = list(range(min(len(names), most)))
+    if selected is not None and selected not in shown:
+        shown[-1] = selected
+    labels = [f"{names[k]} (selected)" if k == selected else str(names[k]) for k in shown]
+    parts = [f"… and {len(names) - len(shown)} more"] if len(names) > len(shown) else []
+    parts += [f"{not_considered} not considered"] if not_considered else []
+    return shown, [*labels, ", ".join(parts)] if parts else labels
+
+
+def make_room(ax, pad=3):
+    """Shrink axes whose labels would leave the figure or reach a neighbour, as a colorbar does.
+
+    Figures with a layout engine need none of this.
+    """
+    figure = ax.figure
+    if figure.get_layout_engine() is not None:
+        return
+    box, taken = ax.get_window_extent(), ax.get_tightbbox()
+    left, bottom, right, top = _cell(ax, box)
+    grow = [left + pad - taken.x0, bottom + pad - taken.y0]
+    grow += [taken.x1 + pad - right, taken.y1 + pad - top]
+    x0, y0, x1, y1 = (max(float(part), 0.0) for part in grow)
+    for total, first, second in ((box.width, x0, x1), (box.height, y0, y1)):
+        if first + second > 0.7 * total:
+            return  # nothing would be left of the axes
+    corners = [[box.x0 + x0, box.y0 + y0], [box.x1 - x1, box.y1 - y1]]
+    (x0, y0), (x1, y1) = figure.transSubfigure.inverted().transform(corners)
+    ax.set_position((x0, y0, x1 - x0, y1 - y0))
+    ax.set_in_layout(True)  # a later tight_layout() may place it again
+
+
+def _cell(ax, box):
+    """Room of the axes, in pixels: up to the middle between it and its neighbours."""
+    edge = ax.figure.bbox
+    left, bottom, right, top = edge.x0, edge.y0, edge.x1, edge.y1
+    for other in ax.figure.axes:
+        if other is ax or not other.get_visible():
+            continue
+        near, taken = other.get_window_extent(), other.get_tightbbox()
+        if near.y0 < box.y1 and near.y1 > box.y0:
+            if near.x1 <= box.x0:
+                left = max(left, taken.x1, 0.5 * (near.x1 + box.x0))
+            elif near.x0 >= box.x1:
+                right = min(right, taken.x0, 0.5 * (near.x0 + box.x1))
+        if near.x0 < box.x1 and near.x1 > box.x0:
+            if near.y1 <= box.y0:
+                bottom = max(bottom, taken.y1, 0.5 * (near.y1 + box.y0))
+            elif near.y0 >= box.y1:
+                top = min(top, taken.y0, 0.5 * (near.y0 + box.y1))
+    return left, bottom, right, top
+
+
+def merged(parameter, defaults, given):
+    """Options of an artist: the user's over the defaults, short names understood."""
+    if given is None:
+        return dict(defaults)
+    if not hasattr(given, "items"):
+        raise TypeError(f"{parameter} must be a dict of matplotlib options, got {given!r}.")
+    return {**defaults, **{_ALIASES.get(name, name): value for name, value in given.items()}}
+
+
+def style(k):
+    """Colour, marker and line of the k-th of several; pairs of them repeat after 56."""
+    return COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], LINES[k % len(LINES)]
+
+
+def set_limits(ax, values, limits=(-np.inf, np.inf)):
+    """Let the x axis hold all finite values, with some room but not far beyond the range."""
+    values = np.concatenate([np.ravel(array) for array in values])
+    finite = values[np.isfinite(values)]
+    if finite.size == 0:
+        return
+    low, high = finite.min(), finite.max()
+    room = 0.04 * (high - low) or 0.05 * max(abs(low), 0.1)
+    ax.set_xlim(max(low - room, limits[0] - room), min(high + room, limits[1] + room))
+
+
+def draw_intervals(ax, y, estimate, low, high, k, line_kwargs=None, marker_kwargs=None, **more):
+    """Draw horizontal intervals with their point values, in the k-th style; an arrow has no end."""
+    colour, marker, _ = style(k)
+    left, right = ax.get_xlim()
+    line = merged("line_kwargs", {"color": colour, "linewidth": 2.0, **more}, line_kwargs)
+    lines = ax.hlines(y, np.clip(low, left, right), np.clip(high, left, right), **line)
+    point = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 6.5}
+    point |= {"markeredgecolor": "white", "markeredgewidth": 0.7, "zorder": 3, **more}
+    (points,) = ax.plot(estimate, y, **merged("marker_kwargs", point, marker_kwargs))
+    for end, infinite, head in ((left, np.isneginf(low), "<"), (right, np.isposinf(high), ">")):
+        if infinite.any():
+            at = np.full(infinite.sum(), end)
+            ax.plot(at, y[infinite], linestyle="none", marker=head, color=colour, clip_on=False)
+    ax.set_xlim(left, right)
+    return lines, points

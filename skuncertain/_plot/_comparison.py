@@ -1,0 +1,387 @@
+"""`ComparisonDisplay`: the difference of two models, cut into worse, equivalent and better."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skuncertain._comparison import compare, compare_cv, compare_paired
+from skuncertain._comparison_result import ComparisonResult
+from skuncertain._plot._base import COLOURS, Display, draw_intervals, merged, set_limits
+from skuncertain._plot._given import density_curve, drawn_height
+from skuncertain._plot._text import interval_name, interval_text, probability, show
+from skuncertain._validation import check_kind, check_level
+
+_GREY = "0.75"
+_AREAS = ((COLOURS[4], "///"), (_GREY, "..."), (COLOURS[0], "\\\\\\"))  # from left to right
+
+
+class ComparisonDisplay(Display):
+    """Density of the difference of two models, with the probability of every verdict.
+
+    It is usually made by one of the ``from_...`` methods, which compute and plot. The areas on both
+    sides of the region of practical equivalence, and within it, are the three probabilities.
+
+    Parameters
+    ----------
+    x, density : ndarray of shape (points,)
+        Density of b - a; one point of infinite density if there is no doubt about it.
+    p_worse, p_equivalent, p_better : float
+        Probabilities that b is worse than a, equivalent and better.
+    estimate, low, high : float
+        Median of the difference and its interval.
+    level : float
+        Probability of the interval.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    rope : float, default=0.0
+        Half-width of the region of practical equivalence.
+    names : tuple of two str, default=("A", "B")
+        What a and b are called.
+    metric : str, default=None
+        Name of the metric.
+    greater_is_better : bool, default=True
+        Direction of the metric.
+    method : str, default=""
+        How the two were compared.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    line_ : matplotlib Line2D
+        The density.
+    fills_ : list of matplotlib artists
+        The areas from left to right; three, or two without a ROPE.
+    interval_, marker_ : matplotlib artists
+        Interval and median below the density.
+    legend_ : matplotlib Legend
+        Verdicts and probabilities.
+
+    See Also
+    --------
+    ComparisonResult : The numbers.
+    RankDisplay : Many models.
+
+    Examples
+    --------
+    >>> from skuncertain import ComparisonDisplay
+    >>> a = [0.80, 0.82, 0.79, 0.84, 0.81, 0.83, 0.78, 0.85, 0.80, 0.82]
+    >>> b = [0.82, 0.83, 0.80, 0.83, 0.84, 0.85, 0.80, 0.86, 0.83, 0.81]
+    >>> display = ComparisonDisplay.from_cross_validation(a, b, rope=0.01, names=("svm", "forest"))
+    >>> display.frame().round(3)
+              area    low   high  probability
+    0   svm better   -inf  -0.01        0.003
+    1   equivalent  -0.01   0.01        0.325
+    2  forest better  0.01    inf        0.672
+    """
+
+    line_: Any
+    fills_: list
+    interval_: Any
+    marker_: Any
+    legend_: Any
+
+    def __init__(
+        self,
+        *,
+        x: np.ndarray,
+        density: np.ndarray,
+        p_worse: float,
+        p_equivalent: float,
+        p_better: float,
+        estimate: float,
+        low: float,
+        high: float,
+        level: float,
+        kind: str = "eti",
+        rope: float = 0.0,
+        names: tuple[str, str] = ("A", "B"),
+        metric: str | None = None,
+        greater_is_better: bool = True,
+        method: str = "",
+    ) -> None:
+        self.x = x
+        self.density = density
+        self.p_worse = p_worse
+        self.p_equivalent = p_equivalent
+        self.p_better = p_better
+        self.estimate = estimate
+        self.low = low
+        self.high = high
+        self.level = level
+        self.kind = kind
+        self.rope = rope
+        self.names = names
+        self.metric = metric
+        self.greater_is_better = greater_is_better
+        self.method = method
+
+    @classmethod
+    def from_comparison(
+        cls,
+        result: ComparisonResult,
+        *,
+        level: float = 0.95,
+        kind: str = "eti",
+        ax: Any = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> "ComparisonDisplay":
+        """Plot the result of a comparison.
+
+        Parameters
+        ----------
+        result : ComparisonResult
+            What :func:`compare`, :func:`compare_paired` or :func:`compare_cv` returned.
+        level : float, default=0.95
+            Probability of the interval of the difference.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+        ax, name, **plot_kwargs : object
+            See `plot`.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display, plotted.
+        """
+        level, kind = check_level(level), check_kind(kind)
+        if not isinstance(result, ComparisonResult):
+            raise TypeError(f"result must be a ComparisonResult, got {type(result).__name__}.")
+        if result.difference.shape:
+            raise ValueError(
+                f"result must be a single comparison, got a stack of shape "
+                f"{result.difference.shape}: compare one pair at a time to plot it."
+            )
+        low, high = result.interval(level, kind)
+        x, density = density_curve(result.difference, low, high)
+        if not x.size:
+            raise ValueError("the difference is undefined (NaN): there is nothing to plot.")
+        fields = ("p_worse", "p_equivalent", "p_better", "rope", "names", "metric", "method")
+        data = {key: getattr(result, key) for key in (*fields, "greater_is_better")}
+        data |= {"x": x, "density": density, "low": low, "high": high}
+        data |= {"estimate": result.difference.median(), "level": level, "kind": kind}
+        return cls._shown(data, ax, name, plot_kwargs)
+
+    @classmethod
+    def from_counts(
+        cls,
+        a: Any,
+        b: Any,
+        *,
+        metric: Any = None,
+        rope: float = 0.0,
+        prior: Any = "auto",
+        pos_label: Any = None,
+        names: Any = ("A", "B"),
+        random_state: Any = None,
+        **options: Any,
+    ) -> "ComparisonDisplay":
+        """Compare two models that were tested on different rows.
+
+        Parameters
+        ----------
+        a, b : ConfusionCounts or Posterior
+            Counts, or posteriors of the same metric.
+        metric, rope, prior, pos_label, names, random_state : object
+            See :func:`compare`.
+        **options : dict
+            Arguments of `from_comparison` and `plot`.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display, plotted.
+        """
+        given = {"metric": metric, "rope": rope, "prior": prior, "pos_label": pos_label}
+        result = compare(a, b, names=names, random_state=random_state, **given)
+        return cls.from_comparison(result, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        pred_a: ArrayLike,
+        pred_b: ArrayLike,
+        *,
+        metric: Any = "accuracy",
+        rope: float = 0.0,
+        prior: float = 0.5,
+        labels: Any = None,
+        pos_label: Any = None,
+        names: Any = ("A", "B"),
+        random_state: Any = None,
+        **options: Any,
+    ) -> "ComparisonDisplay":
+        """Compare two models that predicted the same rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            True labels.
+        pred_a, pred_b : array-like of shape (n,)
+            Predicted labels of the two models.
+        metric, rope, prior, labels, pos_label, names, random_state : object
+            See :func:`compare_paired`.
+        **options : dict
+            Arguments of `from_comparison` and `plot`.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display, plotted.
+        """
+        given = {"labels": labels, "pos_label": pos_label, "random_state": random_state}
+        result = compare_paired(
+            y_true, pred_a, pred_b, metric=metric, rope=rope, prior=prior, names=names, **given
+        )
+        return cls.from_comparison(result, **options)
+
+    @classmethod
+    def from_cross_validation(
+        cls,
+        a: Any,
+        b: Any,
+        *,
+        metric: Any = None,
+        rope: float = 0.0,
+        n_train: ArrayLike | None = None,
+        n_test: ArrayLike | None = None,
+        n_repeats: int = 1,
+        names: Any = ("A", "B"),
+        **options: Any,
+    ) -> "ComparisonDisplay":
+        """Compare two models by their scores on the same folds.
+
+        Parameters
+        ----------
+        a, b : array-like of shape (K,), BayesianCrossValidator, CrossValPosterior or dict
+            Fold scores, fitted cross-validators, or results of ``cross_validate``.
+        metric, rope, n_train, n_test, n_repeats, names : object
+            See :func:`compare_cv`.
+        **options : dict
+            Arguments of `from_comparison` and `plot`.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display, plotted.
+        """
+        given = {"n_train": n_train, "n_test": n_test, "n_repeats": n_repeats, "names": names}
+        result = compare_cv(a, b, metric=metric, rope=rope, **given)
+        return cls.from_comparison(result, **options)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        line_kwargs: dict | None = None,
+        fill_kwargs: dict | None = None,
+        marker_kwargs: dict | None = None,
+        legend_kwargs: dict | None = None,
+    ) -> "ComparisonDisplay":
+        """Draw the difference.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default a new figure.
+        name : str, default=None
+            Title.
+        line_kwargs, fill_kwargs, marker_kwargs, legend_kwargs : dict, default=None
+            Options for the density, the areas, the median and the legend.
+
+        Returns
+        -------
+        ComparisonDisplay
+            The display itself.
+        """
+        ax = self._start(ax, 3.6)
+        x, density = np.asarray(self.x), np.asarray(self.density)
+        top = drawn_height(density, self.level, self.low, self.high) or 1.0
+        if x.size == 1:  # no doubt: a stem
+            x, density = np.repeat(x, 2), np.array([0.0, top])
+        edges = [0.0, -1.6 * self.rope, 1.6 * self.rope]
+        set_limits(ax, [x, self.low, self.high, edges if self.rope else [-1e-3, 0.0, 1e-3]])
+        line = {"color": "black", "linewidth": 1.6, "zorder": 2.5}
+        (self.line_,) = ax.plot(x, density, **merged("line_kwargs", line, line_kwargs))
+        self.fills_, handles = [], []
+        for left, right, k in self._areas():
+            colour, hatch = _AREAS[k]
+            fill = {"facecolor": colour, "edgecolor": "0.25", "hatch": hatch, "linewidth": 0.0}
+            fill = merged("fill_kwargs", fill | {"alpha": 0.55}, fill_kwargs)
+            area, height = _within(x, density, left, right)
+            self.fills_.append(ax.fill_between(area, 0.0, height, **fill))
+            handles.append(self.fills_[-1])
+        for edge in {0.0, -self.rope, self.rope}:
+            dash = "-" if edge == 0 else "--"
+            ax.axvline(edge, color="0.3", linewidth=0.9, linestyle=dash, zorder=1.5)
+        ends = (np.array([value]) for value in (self.estimate, self.low, self.high))
+        estimate, low, high = ends
+        self.interval_, self.marker_ = draw_intervals(
+            ax, np.array([-0.07 * top]), estimate, low, high, 6, None, marker_kwargs
+        )
+        ax.axhline(0.0, color="0.4", linewidth=0.8)
+        ax.set_ylim(-0.14 * top, 1.06 * top)
+        ax.set_yticks([])
+        a, b = self.names
+        of = f"difference in {self.metric}" if self.metric else "difference"
+        return self._finish(
+            xlabel=f"{of}, {b} − {a}, {interval_name(self.level, self.kind)}",
+            ylabel="posterior density",
+            title=name,
+            legend=(handles, [f"{text} {probability(p)}" for text, p in self._verdicts()]),
+            legend_kwargs=legend_kwargs,
+        )
+
+    def _areas(self):
+        """Ends of the areas from left to right, and which of the three it is."""
+        rope = self.rope
+        areas = [(-np.inf, -rope, 0), (-rope, rope, 1), (rope, np.inf, 2)]
+        return areas if rope or self.p_equivalent else [areas[0], areas[2]]
+
+    def _verdicts(self):
+        """Text and probability of every area."""
+        a, b = self.names
+        left = f"{a if self.greater_is_better else b} better"
+        right = f"{b if self.greater_is_better else a} better"
+        sides = (self.p_worse, self.p_better)
+        below, above = sides if self.greater_is_better else sides[::-1]
+        middle = "equivalent" if self.rope else "equal"
+        three = ((left, below), (middle, self.p_equivalent), (right, above))
+        return [three[k] for _, _, k in self._areas()]
+
+    def _columns(self):
+        verdicts, areas = self._verdicts(), self._areas()
+        return {
+            "area": [text for text, _ in verdicts],
+            "low": [left for left, _, _ in areas],
+            "high": [right for _, right, _ in areas],
+            "probability": [p for _, p in verdicts],
+        }
+
+    def _sentences(self):
+        a, b = self.names
+        of = f" in {self.metric}" if self.metric else ""
+        rope = f" and a region of practical equivalence of ±{self.rope:g}" if self.rope else ""
+        yield f"Posterior density of the difference{of} between {b} and {a}{rope}."
+        verdicts = [f"{text} with probability {probability(p)}" for text, p in self._verdicts()]
+        yield "; ".join(verdicts) + "."
+        if np.size(self.x) == 1:
+            yield f"The difference is surely {show(self.estimate)}."
+        else:
+            numbers = interval_text(self.estimate, self.low, self.high)
+            yield f"{b} − {a} = {numbers}, {interval_name(self.level, self.kind)}."
+        if self.method:
+            yield f"Compared on {self.method}."
+
+
+def _within(x, density, left, right):
+    """Part of a curve between two ends, the ends among its points."""
+    ends = np.array([end for end in (left, right) if x[0] < end < x[-1]])
+    points = np.union1d(x[(x >= left) & (x <= right)], ends)
+    if x[0] == x[-1]:  # a stem covers no area
+        return np.array([]), np.array([])
+    return points, np.interp(points, x, density)

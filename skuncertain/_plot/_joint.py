@@ -1,0 +1,402 @@
+"""`JointDisplay`: two metrics together, as a cloud of draws with a credible region."""
+
+from typing import Any
+
+import numpy as np
+
+from skuncertain._counts import ConfusionCounts
+from skuncertain._metrics import get_metric
+from skuncertain._plot._base import Display, merged, style
+from skuncertain._plot._given import FromCounts, as_named
+from skuncertain._plot._text import kept, listed, show
+from skuncertain._results import JointPosterior
+from skuncertain._validation import check_bool, check_integer, check_level, resolve_seed
+
+_OUTLINE = 361  # points of a region
+_ISO_F1 = (0.2, 0.4, 0.6, 0.8, 0.9, 0.95)
+
+
+class JointDisplay(FromCounts, Display):
+    """Cloud of joint draws of two metrics, with the region that holds a share of them.
+
+    It is usually made by one of the ``from_...`` methods, which compute and plot.
+
+    Parameters
+    ----------
+    draws : dict
+        By name (None for a single one), the draws as an array of shape (2, n): x and y.
+    region : dict
+        By name, the outline of the region as an array of shape (2, points).
+    inside : dict
+        By name, whether every draw lies in the region.
+    metrics : tuple of two str, default=("x", "y")
+        Metrics on the x and y axes.
+    observed : dict or None, default=None
+        By name, the observed values ``(x, y)``.
+    level : float, default=0.95
+        Share of the draws within the region.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    points_, lines_, markers_ : list of matplotlib Line2D
+        Draws, outlines of the regions and observed points, one entry per model.
+    iso_lines_ : list of matplotlib Line2D
+        Lines of equal F1.
+    legend_ : matplotlib Legend
+        With names.
+
+    See Also
+    --------
+    ConfusionCounts.joint_posterior : The draws.
+    PosteriorDisplay : One metric.
+
+    Notes
+    -----
+    The region is an ellipse, in the Mahalanobis distance of the draws, on the scale of the logit of
+    a metric within its range (the logarithm where one end is infinite, the metric itself where both
+    are). Mapped back it never leaves the range, and it holds the share `level` of the draws.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, JointDisplay
+    >>> counts = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
+    >>> display = JointDisplay.from_counts(counts, random_state=0)
+    >>> display.frame()["inside"].mean()
+    0.95
+    """
+
+    points_: list
+    lines_: list
+    markers_: list
+    iso_lines_: list
+    legend_: Any
+
+    def __init__(
+        self,
+        *,
+        draws: dict,
+        region: dict,
+        inside: dict,
+        metrics: tuple[str, str] = ("x", "y"),
+        observed: dict | None = None,
+        level: float = 0.95,
+    ) -> None:
+        self.draws = draws
+        self.region = region
+        self.inside = inside
+        self.metrics = metrics
+        self.observed = observed
+        self.level = level
+
+    @classmethod
+    def from_posterior(
+        cls,
+        joint: Any,
+        *,
+        metrics: Any = None,
+        observed: Any = None,
+        level: float = 0.95,
+        ax: Any = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> "JointDisplay":
+        """Plot joint draws.
+
+        Parameters
+        ----------
+        joint : JointPosterior or dict
+            What :meth:`ConfusionCounts.joint_posterior` returned, or several by name.
+        metrics : sequence of two str, default=None
+            Metrics for the x and the y axis; by default the two that were drawn.
+        observed : pair of float or dict, default=None
+            Observed values, x and y; by name if there are several.
+        level : float, default=0.95
+            Share of the draws within the region.
+        ax, name, **plot_kwargs : object
+            See `plot`.
+
+        Returns
+        -------
+        JointDisplay
+            The display, plotted.
+        """
+        level, found = check_level(level), as_named(joint, JointPosterior, "joint")
+        first = next(iter(found.values()))
+        chosen = _two_metrics(first.metrics if metrics is None else metrics)
+        ranges = [_range(metric) for metric in chosen]
+        draws, region, inside = {}, {}, {}
+        for key, one in found.items():
+            draws[key] = _pick(one, chosen)
+            region[key], inside[key] = credible_region(draws[key], ranges, level)
+        data = {"draws": draws, "region": region, "inside": inside, "level": level}
+        data["metrics"] = tuple(_name(metric) for metric in chosen)
+        if observed is not None:
+            data["observed"] = observed if hasattr(observed, "items") else {None: observed}
+        return cls._shown(data, ax, name, plot_kwargs)
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Any,
+        *,
+        metrics: Any = None,
+        level: float = 0.95,
+        prior: Any = "auto",
+        pos_label: Any = None,
+        n_draws: int | None = None,
+        random_state: Any = None,
+        ax: Any = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> "JointDisplay":
+        """Plot two metrics of one or several models.
+
+        Parameters
+        ----------
+        counts : ConfusionCounts or dict
+            Counts of one model, or of several by name.
+        metrics : sequence of two str, Metric or callable, default=None
+            Metrics for the x and the y axis; by default recall and precision, with more than two
+            classes and no positive one their macro averages.
+        level : float, default=0.95
+            Share of the draws within the region.
+        prior, pos_label, n_draws, random_state : object
+            See :meth:`ConfusionCounts.joint_posterior`.
+        ax, name, **plot_kwargs : object
+            See `plot`.
+
+        Returns
+        -------
+        JointDisplay
+            The display, plotted.
+        """
+        models, seed = as_named(counts, ConfusionCounts, "counts"), resolve_seed(random_state)
+        first = next(iter(models.values()))
+        if metrics is None:
+            binary = first.n_classes == 2 or first.positive_index("accuracy", pos_label) is not None
+            suffix = "" if binary else "_macro"
+            metrics = (f"recall{suffix}", f"precision{suffix}")
+        chosen = [get_metric(metric) for metric in _two_metrics(metrics)]
+        options = {"prior": prior, "pos_label": pos_label, "n_draws": n_draws}
+        joints = {
+            key: one.joint_posterior(chosen, random_state=seed, **options)
+            for key, one in models.items()
+        }
+        observed = {
+            key: tuple(one.score(metric, pos_label=pos_label) for metric in chosen)
+            for key, one in models.items()
+        }
+        return cls.from_posterior(
+            joints, metrics=chosen, observed=observed, level=level, ax=ax, name=name, **plot_kwargs
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        iso_f1: bool = False,
+        max_points: int = 2000,
+        point_kwargs: dict | None = None,
+        line_kwargs: dict | None = None,
+        marker_kwargs: dict | None = None,
+        legend_kwargs: dict | None = None,
+    ) -> "JointDisplay":
+        """Draw cloud and region.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default a new figure.
+        name : str, default=None
+            Label of a single model, title of several.
+        iso_f1 : bool, default=False
+            Whether to draw lines of equal F1; for precision and recall.
+        max_points : int, default=2000
+            Draws to show at most; the region rests on all of them.
+        point_kwargs, line_kwargs, marker_kwargs, legend_kwargs : dict, default=None
+            Options for the draws, the regions, the observed points and the legend.
+
+        Returns
+        -------
+        JointDisplay
+            The display itself.
+        """
+        most = check_integer("max_points", max_points, low=1)
+        if check_bool("iso_f1", iso_f1) and set(self.metrics) != {"precision", "recall"}:
+            raise ValueError(f"iso_f1 needs precision and recall, got {list(self.metrics)}.")
+        ax = self._start(ax, 4.4, 5.2)
+        alone = len(self.draws) == 1 and name is not None
+        before = len(ax.get_legend_handles_labels()[1])  # models of an earlier display
+        self.points_, self.lines_, self.markers_, self.iso_lines_ = [], [], [], []
+        for k, (key, draws) in enumerate(self.draws.items()):
+            text = name if alone else f"{100 * self.level:g} % region" if key is None else str(key)
+            self._draw(
+                key, before + k, draws[:, :most], text, point_kwargs, line_kwargs, marker_kwargs
+            )
+        self._limit(ax, before)
+        if iso_f1:
+            self._draw_iso_f1(ax)
+        x, y = self.metrics
+        handles, labels = ax.get_legend_handles_labels()
+        return self._finish(
+            xlabel=f"{x}, {100 * self.level:g} % credible region with {y}",
+            ylabel=y,
+            title=None if alone else name,
+            legend=(handles, labels),
+            legend_kwargs=legend_kwargs,
+        )
+
+    def _draw(self, key, look, draws, text, point_kwargs, line_kwargs, marker_kwargs):
+        ax, (colour, marker, line) = self.ax_, style(look)
+        points = {"color": colour, "marker": ".", "linestyle": "none", "markersize": 3.0}
+        points = merged(
+            "point_kwargs",
+            points | {"alpha": 0.15, "markeredgewidth": 0.0, "zorder": 1.5},
+            point_kwargs,
+        )
+        self.points_ += ax.plot(*draws, **points)
+        outline = {"color": colour, "linestyle": line, "linewidth": 1.8, "label": kept(text)}
+        self.lines_ += ax.plot(*self.region[key], **merged("line_kwargs", outline, line_kwargs))
+        if self.observed is not None and key in self.observed:
+            x, y = self.observed[key]
+            point = {"color": colour, "marker": marker, "markersize": 8.0, "linestyle": "none"}
+            point |= {"markeredgecolor": "white", "clip_on": False, "zorder": 4}
+            self.markers_ += ax.plot([x], [y], **merged("marker_kwargs", point, marker_kwargs))
+
+    def _limit(self, ax, before):
+        """Axes that hold regions, observed points and nearly all draws."""
+        for k, setter in enumerate((ax.set_xlim, ax.set_ylim)):
+            values = [region[k] for region in self.region.values()]
+            values += [np.nanquantile(draws[k], [0.005, 0.995]) for draws in self.draws.values()]
+            values += [[point[k]] for point in (self.observed or {}).values()]
+            if before:
+                values.append((ax.get_xlim, ax.get_ylim)[k]())
+            values = np.concatenate([np.ravel(part) for part in values])
+            low, high = values[np.isfinite(values)].min(), values[np.isfinite(values)].max()
+            room = 0.05 * (high - low) or 0.05
+            bottom, top = _range(self.metrics[k])
+            setter(max(low - room, bottom - 0.3 * room), min(high + room, top + 0.3 * room))
+
+    def _draw_iso_f1(self, ax):
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        for f1 in _ISO_F1:
+            x = np.linspace(max(left, f1 / 2 + 1e-6), min(right, 1.0), 400)
+            x = x[x > f1 / 2]
+            y = f1 * x / (2 * x - f1)
+            seen = (y >= bottom) & (y <= min(top, 1.0))
+            if seen.sum() < 2:
+                continue
+            x, y = x[seen], y[seen]
+            self.iso_lines_ += ax.plot(x, y, color="0.6", linewidth=0.8, linestyle=":", zorder=1)
+            ax.annotate(
+                f"F1 {f1:g}", (x[-1], y[-1]), fontsize=8, color="0.35", ha="right", va="bottom"
+            )
+
+    def _columns(self):
+        sizes = [draws.shape[1] for draws in self.draws.values()]
+        names = np.repeat(np.array(list(self.draws), dtype=object), sizes)
+        table = np.concatenate(list(self.draws.values()), axis=1)
+        columns = {"name": names, self.metrics[0]: table[0], self.metrics[1]: table[1]}
+        return columns | {"inside": np.concatenate(list(self.inside.values()))}
+
+    def _sentences(self):
+        x, y = self.metrics
+        yield f"Joint posterior of {x} and {y} with the region that holds {100 * self.level:g} %."
+        texts = []
+        for key, outline in self.region.items():
+            text = "" if key is None else f"{key}: "
+            if self.observed is not None and key in self.observed:
+                seen = self.observed[key]
+                text += f"observed {x} {show(seen[0])}, {y} {show(seen[1])}; "
+            ends = [f"{show(part.min())} to {show(part.max())}" for part in np.asarray(outline)]
+            texts.append(f"{text}region from {x} {ends[0]} and {y} {ends[1]}")
+        yield listed(texts) + "."
+
+
+def credible_region(draws, ranges, level):
+    """Outline (2, points) of the region that holds `level` of the draws, and which are inside."""
+    line = np.stack([_to_line(part, ends) for part, ends in zip(draws, ranges, strict=True)])
+    known = np.isfinite(line).all(axis=0)
+    if not known.any():
+        raise ValueError("joint must hold draws that are defined for both metrics, got only NaN.")
+    centre = line[:, known].mean(axis=1, keepdims=True)
+    deviation = line - centre
+    covariance = np.cov(line[:, known]) if known.sum() > 1 else np.zeros((2, 2))
+    spread, axes = np.linalg.eigh(covariance)
+    usable = spread > 1e-12 * max(spread[-1], 1e-300)  # the metrics may depend on each other
+    scores = (axes.T @ deviation)[usable] / np.sqrt(spread[usable])[:, None]
+    distance = np.square(scores).sum(axis=0)
+    order = np.sort(distance[known])
+    cut = order[int(np.ceil(level * order.size - 1e-9)) - 1]
+    angle = np.linspace(0, 2 * np.pi, _OUTLINE)
+    circle = (
+        np.stack([np.cos(angle), np.sin(angle)]) * np.sqrt(np.where(usable, spread, 0.0))[:, None]
+    )
+    outline = centre + np.sqrt(cut) * (axes @ circle)
+    back = [_to_range(part, ends) for part, ends in zip(outline, ranges, strict=True)]
+    return np.stack(back), known & (distance <= cut)
+
+
+def _to_line(values, ends):
+    """Metric on the whole line: logit within a finite range, logarithm within a half-open one."""
+    low, high = ends
+    tiny = np.finfo(float).tiny
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if np.isfinite(low) and np.isfinite(high):
+            share = (values - low) / (high - low)
+            # Draws may be rounded onto an end; there the line ends, too.
+            return np.clip(np.log(share) - np.log1p(-share), -37.0, 37.0)
+        if np.isfinite(low):
+            return np.log(np.maximum(values - low, tiny))
+        if np.isfinite(high):
+            return -np.log(np.maximum(high - values, tiny))
+    return np.asarray(values, dtype=float)
+
+
+def _to_range(line, ends):
+    """Inverse of `_to_line`."""
+    low, high = ends
+    if np.isfinite(low) and np.isfinite(high):
+        return low + (high - low) / (1 + np.exp(-line))
+    if np.isfinite(low):
+        return low + np.exp(line)
+    return high - np.exp(-line) if np.isfinite(high) else line
+
+
+def _two_metrics(metrics):
+    if isinstance(metrics, str) or not hasattr(metrics, "__len__") or len(metrics) != 2:
+        raise ValueError(
+            f"metrics must name two metrics, for the x and the y axis, got {metrics!r}."
+        )
+    return tuple(metrics)
+
+
+def _name(metric):
+    """Name of a metric as joint draws know it; users' own metrics are in no registry."""
+    try:
+        return get_metric(metric).name
+    except ValueError:
+        return metric
+
+
+def _range(metric):
+    try:
+        return get_metric(metric).range
+    except ValueError:
+        return (-np.inf, np.inf)
+
+
+def _pick(joint, metrics):
+    if joint.draws.ndim > 2:
+        raise ValueError(
+            f"joint must be of a single matrix, got a stack of shape {joint.draws.shape[1:-1]}: "
+            "index the counts first."
+        )
+    names = [_name(metric) for metric in metrics]
+    for name in names:
+        if name not in joint.metrics:
+            raise ValueError(f"metrics must be among {list(joint.metrics)}, got {name!r}.")
+    return np.stack([joint.draws[joint.metrics.index(name)] for name in names])

@@ -1,0 +1,283 @@
+"""`RankDisplay`: who is best, and how sure is the ranking?"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skuncertain._leaderboard import Leaderboard
+from skuncertain._plot._base import (
+    COLOURS,
+    Display,
+    extent_in_points,
+    label_rows,
+    merged,
+    rows_to_show,
+)
+from skuncertain._plot._given import as_search, search_order
+from skuncertain._plot._text import listed, probability
+from skuncertain._validation import check_bool, check_choice, check_integer
+
+_MOST_WRITTEN = 12  # ranks; beyond, a colour bar takes the place of numbers in the cells
+
+
+class RankDisplay(Display):
+    """Probabilities of the ranks of many models: a heat map, or bars of P(best).
+
+    It is usually made by one of the ``from_...`` methods, which compute and plot.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Models or candidates, the best first.
+    p_best : array-like of shape (m,)
+        Probability of being the best.
+    expected_rank : array-like of shape (m,)
+        Mean rank; 1 is the best.
+    rank_probabilities : array-like of shape (m, m) or None, default=None
+        Entry (i, k) is P(i has rank k + 1).
+    metric : str, default=None
+        Name of the metric.
+    selected : int, default=None
+        Row to be marked, the selected candidate of a search.
+    not_considered : int, default=0
+        How many candidates have no rank.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    image_ : matplotlib AxesImage
+        The heat map.
+    bars_ : matplotlib BarContainer
+        The bars.
+    texts_ : list of matplotlib Text
+        Numbers in the cells or beside the bars.
+
+    See Also
+    --------
+    leaderboard : Ranks many models.
+    search_posterior : Ranks the candidates of a search.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, RankDisplay, leaderboard
+    >>> models = {
+    ...     "tree": ConfusionCounts([[40, 10], [12, 38]]),
+    ...     "forest": ConfusionCounts([[45, 5], [9, 41]]),
+    ... }
+    >>> board = leaderboard(models, metric="accuracy")
+    >>> display = RankDisplay.from_leaderboard(board)
+    >>> display.frame().round(3)
+         name  expected_rank  p_best  p_rank_1  p_rank_2
+    0  forest          1.071   0.929     0.929     0.071
+    1    tree          1.929   0.071     0.071     0.929
+    """
+
+    image_: Any
+    bars_: Any
+    texts_: list
+
+    def __init__(
+        self,
+        *,
+        names: Any,
+        p_best: ArrayLike,
+        expected_rank: ArrayLike,
+        rank_probabilities: ArrayLike | None = None,
+        metric: str | None = None,
+        selected: int | None = None,
+        not_considered: int = 0,
+    ) -> None:
+        self.names = names
+        self.p_best = p_best
+        self.expected_rank = expected_rank
+        self.rank_probabilities = rank_probabilities
+        self.metric = metric
+        self.selected = selected
+        self.not_considered = not_considered
+
+    @classmethod
+    def from_leaderboard(
+        cls, board: Leaderboard, *, ax: Any = None, name: str | None = None, **plot_kwargs: Any
+    ) -> "RankDisplay":
+        """Plot the ranks of the models of a leaderboard.
+
+        Parameters
+        ----------
+        board : Leaderboard
+            What :func:`leaderboard` returned.
+        ax, name, **plot_kwargs : object
+            See `plot`.
+
+        Returns
+        -------
+        RankDisplay
+            The display, plotted.
+        """
+        if not isinstance(board, Leaderboard):
+            raise TypeError(f"board must be a Leaderboard, got {type(board).__name__}.")
+        order = board.order()
+        data = _of_ranking(board, order, order)
+        return cls._shown(data, ax, name, plot_kwargs)
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        *,
+        metric: Any = None,
+        random_state: Any = None,
+        ax: Any = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> "RankDisplay":
+        """Plot the ranks of the candidates of a search.
+
+        Parameters
+        ----------
+        search : GridSearchCV, RandomizedSearchCV, halving search, dict or SearchPosterior
+            A fitted search, its ``cv_results_``, or what :func:`search_posterior` returned.
+        metric, random_state : object, default=None
+            See :func:`search_posterior`; not for a SearchPosterior.
+        ax, name, **plot_kwargs : object
+            See `plot`.
+
+        Returns
+        -------
+        RankDisplay
+            The display, plotted. The selected candidate is marked.
+        """
+        found = as_search(search, metric=metric, random_state=random_state)
+        order = search_order(found)
+        # The matrix of ranks holds the considered candidates only.
+        data = _of_ranking(found, order, np.searchsorted(np.sort(order), order)) | {
+            "selected": order.tolist().index(found.selected_index),
+            "not_considered": found.mean.size - order.size,
+        }
+        return cls._shown(data, ax, name, plot_kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        kind: str = "auto",
+        max_items: int = 30,
+        colorbar: bool = True,
+        image_kwargs: dict | None = None,
+        bar_kwargs: dict | None = None,
+        text_kwargs: dict | None = None,
+    ) -> "RankDisplay":
+        """Draw the ranks.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; by default a new figure.
+        name : str, default=None
+            Title.
+        kind : {"auto", "heatmap", "bars"}, default="auto"
+            "auto" is a heat map where rank probabilities are known of not more than `max_items`,
+            otherwise bars.
+        max_items : int, default=30
+            Rows to draw at most; the plot says how many there are besides.
+        colorbar : bool, default=True
+            Whether a heat map without numbers in its cells (more than 12 ranks) has a colour bar.
+        image_kwargs, bar_kwargs, text_kwargs : dict, default=None
+            Options for the heat map, the bars and the numbers.
+
+        Returns
+        -------
+        RankDisplay
+            The display itself.
+        """
+        check_choice("kind", kind, ("auto", "heatmap", "bars"))
+        most, known = check_integer("max_items", max_items, low=1), self.rank_probabilities
+        if kind == "heatmap" and known is None:
+            raise ValueError(
+                f"kind='heatmap' needs rank probabilities, which are not known for "
+                f"{len(self.names)} items: use kind='bars'."
+            )
+        if kind == "auto":
+            kind = "bars" if known is None or len(self.names) > most else "heatmap"
+        shown, labels = rows_to_show(self.names, most, self.selected, self.not_considered)
+        ax = self._start(ax, max(1.3 + 0.3 * len(labels), 1.9))
+        self.texts_ = []
+        if kind == "heatmap":
+            self._draw_map(ax, shown, check_bool("colorbar", colorbar), image_kwargs, text_kwargs)
+        else:
+            self._draw_bars(ax, shown, bar_kwargs, text_kwargs)
+        selected = None if self.selected is None else shown.index(self.selected)
+        label_rows(ax, labels, selected)
+        by = f" by {self.metric}" if self.metric else ""
+        return self._finish(
+            xlabel=f"rank{by}" if kind == "heatmap" else f"probability of being the best{by}",
+            title=name,
+        )
+
+    def _draw_map(self, ax, shown, colorbar, image_kwargs, text_kwargs):
+        table = np.asarray(self.rank_probabilities)[shown, : len(shown)]
+        image = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "aspect": "auto"}
+        self.image_ = ax.imshow(table, **merged("image_kwargs", image, image_kwargs))
+        n_ranks = table.shape[1]
+        step = 1 if n_ranks <= _MOST_WRITTEN else 5
+        ticks = np.arange(n_ranks)[::step] if step == 1 else np.arange(step - 1, n_ranks, step)
+        ticks = ticks if step == 1 else np.concatenate([[0], ticks])
+        ax.set_xticks(ticks, [str(k + 1) for k in ticks])
+        if n_ranks > _MOST_WRITTEN:
+            if colorbar:
+                self.figure_.colorbar(self.image_, ax=ax, label="probability of the rank")
+            return
+        size = min(9.0, 0.42 * extent_in_points(ax)[0] / n_ranks / 1.3)
+        for row, rank in np.ndindex(table.shape):
+            dark = self.image_.norm(table[row, rank]) > 0.55
+            text = {"ha": "center", "va": "center", "fontsize": size}
+            text |= {"color": "white" if dark else "black"}
+            text = merged("text_kwargs", text, text_kwargs)
+            label = f"{table[row, rank]:.2f}"
+            self.texts_.append(ax.text(rank, row, label, **text))
+
+    def _draw_bars(self, ax, shown, bar_kwargs, text_kwargs):
+        p_best, y = np.asarray(self.p_best)[shown], np.arange(len(shown))
+        bars = merged("bar_kwargs", {"color": COLOURS[0], "height": 0.7}, bar_kwargs)
+        self.bars_ = ax.barh(y, p_best, **bars)
+        ax.grid(axis="x", color="0.9")
+        ax.set_xlim(0.0, 1.18 * p_best.max() or 1.0)  # room for the numbers
+        size = min(9.0, 0.8 * extent_in_points(ax)[1] / len(shown))
+        for row, p in zip(y, p_best, strict=True):
+            text = {"va": "center", "ha": "left", "fontsize": size}
+            text = merged("text_kwargs", text, text_kwargs)
+            self.texts_.append(ax.text(p, row, f" {probability(p)}", **text))
+
+    def _columns(self):
+        columns = {"name": list(self.names), "expected_rank": self.expected_rank}
+        columns["p_best"] = self.p_best
+        if self.rank_probabilities is not None:
+            for k, column in enumerate(np.asarray(self.rank_probabilities).T):
+                columns[f"p_rank_{k + 1}"] = column
+        return columns
+
+    def _sentences(self):
+        by = f" by {self.metric}" if self.metric else ""
+        yield f"Ranking of {len(self.names)}{by}, the best first: P(best) and mean rank."
+        rows = zip(self.names, np.asarray(self.p_best), np.asarray(self.expected_rank), strict=True)
+        yield listed(f"{name}: {probability(p)}, rank {rank:.2f}" for name, p, rank in rows) + "."
+        if self.selected is not None:
+            k = self.selected
+            p = probability(np.asarray(self.p_best)[k])
+            yield f"Selected: {self.names[k]}, P(best) {p}, number {k + 1} of {len(self.names)}."
+        if self.not_considered:
+            yield f"{self.not_considered} candidates were not considered."
+
+
+def _of_ranking(found, order, positions):
+    """Names and numbers, the best first; `positions` are those in the matrix of ranks."""
+    ranks = found.rank_probabilities
+    return {
+        "names": [str(found.names[k]) for k in order],
+        "p_best": found.p_best[order],
+        "expected_rank": found.expected_rank[order],
+        "rank_probabilities": None if ranks is None else ranks[positions],
+        "metric": found.metric,
+    }
