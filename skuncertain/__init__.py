@@ -15,6 +15,13 @@ from skuncertain._interval_report import interval_report
 from skuncertain._intervals import Interval
 from skuncertain._leaderboard import Leaderboard, leaderboard
 from skuncertain._metrics import Metric, get_metric, get_metric_names, make_metric
+from skuncertain._plot._comparison import ComparisonDisplay
+from skuncertain._plot._coverage import CoverageDisplay
+from skuncertain._plot._folds import FoldDisplay
+from skuncertain._plot._intervals import IntervalDisplay
+from skuncertain._plot._joint import JointDisplay
+from skuncertain._plot._posteriors import PosteriorDisplay
+from skuncertain._plot._ranks import RankDisplay
 from skuncertain._priors import prior_from_metrics
 from skuncertain._refit_rules import (
     RefitRule,
@@ -27,6 +34,7 @@ from skuncertain._results import FoldDiagnostics, InformativeResult, JointPoster
 from skuncertain._scorers import ConfusionCountsScorer, make_bound_scorer
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._selection import BBCScore, bbc_score
+from skuncertain._show_versions import show_versions
 from skuncertain._version import __version__ as __version__
 from skuncertain.exceptions import (
     DegenerateIntervalWarning,
@@ -38,20 +46,27 @@ __all__ = [
     "BBCScore",
     "BayesianCrossValidator",
     "BetaPosterior",
+    "ComparisonDisplay",
     "ComparisonResult",
     "ConfusionCounts",
     "ConfusionCountsScorer",
+    "CoverageDisplay",
     "CrossValPosterior",
     "DatasetComparison",
     "DegenerateIntervalWarning",
     "FoldDiagnostics",
     "FoldDisagreementWarning",
+    "FoldDisplay",
     "InformativeResult",
     "Interval",
+    "IntervalDisplay",
     "IntervalReport",
+    "JointDisplay",
     "JointPosterior",
     "Leaderboard",
     "Metric",
+    "PosteriorDisplay",
+    "RankDisplay",
     "RefitRule",
     "SearchPosterior",
     "SmallSampleWarning",
@@ -78,5 +93,6 @@ __all__ = [
     "prior_from_metrics",
     "proportion_posterior",
     "search_posterior",
+    "show_versions",
     "simplest_equivalent",
 ]

@@ -6,9 +6,14 @@ import numpy as np
 
 from skuncertain._class_rates import cell_rates, class_posterior
 from skuncertain._confusion_section import confusion_section
+from skuncertain._draws_posterior import DrawsPosterior
+from skuncertain._metrics import get_metric
+from skuncertain._posterior import weak_prior
+from skuncertain._priors import cell_prior, describe_prior
 from skuncertain._report import column, interval_cell, make_report, section
 
 BASES = ("precision", "recall", "f1")
+_DRAWN = ("f1_macro", "precision_weighted", "f1_weighted")
 READING = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other.",
@@ -116,3 +121,32 @@ def posteriors_of_classes(counts, prior):
     """Return the function that gives a metric of all classes at once."""
     matrix = np.asarray(counts.counts, dtype=float)
     return lambda base: class_posterior(matrix, base, prior)
+
+
+def posteriors_of_averages(counts, prior, n_draws, seed):
+    """Return the function that gives an average over classes; those without a formula are drawn."""
+    matrix = np.asarray(counts.counts, dtype=float)
+    options = {"prior": prior, "n_draws": n_draws, "random_state": seed}
+    used, text = prior, describe_prior(prior)
+    if isinstance(prior, str) and prior == "auto":
+        used = "neutral" if counts.n_classes == 2 else "shared"
+        text = "auto: neutral, 1/3 per cell" if counts.n_classes == 2 else "auto: shared"
+    joint: list = []
+
+    def posterior(name):
+        if name not in _DRAWN:
+            return counts.posterior(name, **options)
+        if not joint:  # the same draws serve all of them: with many classes it is they that cost
+            joint.append(counts.joint_posterior(_DRAWN, **options))
+        metric = get_metric(name)
+        return DrawsPosterior(
+            joint[0][name],
+            seed=joint[0].seed,
+            metric=metric.name,
+            range=metric.range,
+            observed=metric.evaluate(matrix),
+            prior=text,
+            closing=weak_prior(matrix, cell_prior(used, matrix)),
+        )
+
+    return posterior

@@ -7,7 +7,11 @@ from numpy.typing import ArrayLike
 
 from skuncertain._comparison_result import ComparisonResult
 from skuncertain._counts import ConfusionCounts
-from skuncertain._counts_report import counts_report, posteriors_of_classes
+from skuncertain._counts_report import (
+    counts_report,
+    posteriors_of_averages,
+    posteriors_of_classes,
+)
 from skuncertain._cross_val_posterior import CrossValPosterior
 from skuncertain._cross_validation import BayesianCrossValidator
 from skuncertain._dataset_comparison import DatasetComparison
@@ -146,10 +150,7 @@ def interval_report(
                 ]
             )
     else:
-
-        def average(metric):
-            return counts.posterior(metric, **options)
-
+        average = posteriors_of_averages(counts, prior, n_draws, seed)
         classes = posteriors_of_classes(counts, prior)
     return counts_report(
         counts,

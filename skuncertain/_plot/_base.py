@@ -36,6 +36,9 @@ _METADATA = {
 }
 
 
+_LONGEST = 40  # characters of a name beside a row
+
+
 class Display:
     """What all displays share; not constructed by users."""
 
@@ -182,7 +185,7 @@ def extent_in_points(ax):
 
 
 def label_rows(ax, names, selected=None):
-    """Names at rows 0, 1, ... from the top, in a size and a width that fit."""
+    """Write names at rows 0, 1, ... from the top, in a size and a width that fit."""
     ax.set_yticks(np.arange(len(names)), [""] * len(names))
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -190,10 +193,24 @@ def label_rows(ax, names, selected=None):
     row = height / len(names)
     size = min(ax.yaxis.get_ticklabels()[0].get_size(), max(0.8 * row, 4.5))
     lines = int(np.clip(row / (1.25 * size), 1, 3))
-    room = min(characters(0.45 * width, size), 30)
+    room = min(characters(0.45 * width, size), _LONGEST)
     ax.set_yticks(np.arange(len(names)), [fit(name, room, lines) for name in names], fontsize=size)
     if selected is not None:
         ax.yaxis.get_ticklabels()[selected].set_fontweight("bold")
+
+
+def width_for(labels):
+    """Inches for a figure with these names beside its rows."""
+    longest = min(max(len(str(label)) for label in labels), _LONGEST)
+    return 6.4 + 0.08 * max(longest - 20, 0)
+
+
+def height_for(labels, width=6.4):
+    """Inches for a legend of these names above the axes."""
+    per_line = 11.5 * width  # characters
+    long = max(len(str(label)) for label in labels) > per_line / 2.5
+    lines = [-(-len(str(label)) // int(per_line)) for label in labels]
+    return 0.2 * (sum(lines) if long else -(-len(labels) // 3))
 
 
 def rows_to_show(names, most, selected=None, not_considered=0):

@@ -7,13 +7,13 @@ from numpy.typing import ArrayLike
 
 from skuncertain._comparison import compare, compare_cv, compare_paired
 from skuncertain._comparison_result import ComparisonResult
-from skuncertain._plot._base import COLOURS, Display, draw_intervals, merged, set_limits
+from skuncertain._plot._base import COLOURS, Display, draw_intervals, height_for, merged, set_limits
 from skuncertain._plot._given import density_curve, drawn_height
 from skuncertain._plot._text import interval_name, interval_text, probability, show
 from skuncertain._validation import check_kind, check_level
 
-_GREY = "0.75"
-_AREAS = ((COLOURS[4], "///"), (_GREY, "..."), (COLOURS[0], "\\\\\\"))  # from left to right
+# Who is better: a, neither, b. The look belongs to the model, not to the side.
+_LOOKS = ((COLOURS[4], "///"), ("0.75", "..."), (COLOURS[0], "\\\\\\"))
 
 
 class ComparisonDisplay(Display):
@@ -298,18 +298,20 @@ class ComparisonDisplay(Display):
         ComparisonDisplay
             The display itself.
         """
-        ax = self._start(ax, 3.6)
+        labels = [f"{text} {probability(p)}" for text, p in self._verdicts()]
+        ax = self._start(ax, 3.3 + height_for(labels))
         x, density = np.asarray(self.x), np.asarray(self.density)
         top = drawn_height(density, self.level, self.low, self.high) or 1.0
         if x.size == 1:  # no doubt: a stem
             x, density = np.repeat(x, 2), np.array([0.0, top])
         edges = [0.0, -1.6 * self.rope, 1.6 * self.rope]
-        set_limits(ax, [x, self.low, self.high, edges if self.rope else [-1e-3, 0.0, 1e-3]])
+        edges += [-0.05, 0.05] if self.rope == 0 and x[0] == x[-1] else []
+        set_limits(ax, [x, self.low, self.high, edges])
         line = {"color": "black", "linewidth": 1.6, "zorder": 2.5}
         (self.line_,) = ax.plot(x, density, **merged("line_kwargs", line, line_kwargs))
         self.fills_, handles = [], []
         for left, right, k in self._areas():
-            colour, hatch = _AREAS[k]
+            colour, hatch = _LOOKS[k if self.greater_is_better else 2 - k]
             fill = {"facecolor": colour, "edgecolor": "0.25", "hatch": hatch, "linewidth": 0.0}
             fill = merged("fill_kwargs", fill | {"alpha": 0.55}, fill_kwargs)
             area, height = _within(x, density, left, right)
@@ -332,7 +334,7 @@ class ComparisonDisplay(Display):
             xlabel=f"{of}, {b} − {a}, {interval_name(self.level, self.kind)}",
             ylabel="posterior density",
             title=name,
-            legend=(handles, [f"{text} {probability(p)}" for text, p in self._verdicts()]),
+            legend=(handles, labels),
             legend_kwargs=legend_kwargs,
         )
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._plot._base import Display, merged, style
+from skuncertain._plot._base import Display, height_for, merged, style
 from skuncertain._plot._text import listed, show
 from skuncertain._validation import check_choice, check_level
 
@@ -167,7 +167,7 @@ class CoverageDisplay(Display):
         check_choice("xscale", xscale, ("linear", "log", "logit"))
         x = _check_numbers("x", self.x, None)
         order = np.argsort(x, kind="stable")
-        ax = self._start(ax, 3.8)
+        ax = self._start(ax, 3.5 + height_for([*self.coverage, "nominal"]))
         ax.set_xscale(xscale)
         ax.grid(axis="y", color="0.9")
         level = merged("level_kwargs", {"color": "0.3", "linewidth": 1.0}, level_kwargs)
@@ -184,7 +184,7 @@ class CoverageDisplay(Display):
                 half = 2 * _check_numbers(f"error[{method!r}]", self.error[method], x.size)[order]
                 bars = {"colors": options["color"], "linewidth": 1.0, "alpha": 0.8}
                 bars = merged("error_kwargs", bars, error_kwargs)
-                self.errors_.append(ax.vlines(x[order], values - half, values + half, **bars))
+                self.errors_.append(ax.vlines(x[order], *_limited(values, half), **bars))
         note = ", bars: 2 standard errors" if self.error is not None else ""
         return self._finish(
             xlabel=self.x_name,
@@ -221,6 +221,11 @@ class CoverageDisplay(Display):
                 f"{method}: mean {show(values.mean())}, {lowest}, highest {show(values.max())}"
             )
         yield listed(texts) + "."
+
+
+def _limited(values, half):
+    """Ends of error bars within [0, 1]."""
+    return np.maximum(values - half, 0.0), np.minimum(values + half, 1.0)
 
 
 def _check_numbers(parameter, values, size):

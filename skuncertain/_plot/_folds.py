@@ -13,6 +13,7 @@ from skuncertain._plot._base import (
     label_rows,
     merged,
     set_limits,
+    width_for,
 )
 from skuncertain._plot._given import FromFolds, as_cross_validations, numbers
 from skuncertain._plot._text import interval_name, interval_text, listed, show
@@ -259,8 +260,9 @@ class FoldDisplay(FromFolds, Display):
             The display itself.
         """
         values = np.asarray(self.values, dtype=float)
-        ax = self._start(ax, 1.5 + 0.75 * len(self.metrics))
-        label_rows(ax, [self._label(k) for k in range(len(self.metrics))])
+        labels = [self._label(k) for k in range(len(self.metrics))]
+        ax = self._start(ax, 1.4 + 0.75 * len(self.metrics), width_for(labels))
+        label_rows(ax, labels)
         ax.grid(axis="x", color="0.9")
         set_limits(ax, [values, self.estimate, self.low, self.high])
         dots = {"color": "0.35", "linestyle": "none", "marker": "o", "alpha": 0.55}
@@ -276,7 +278,7 @@ class FoldDisplay(FromFolds, Display):
         self.line_, self.marker_ = draw_intervals(
             ax, y, estimate, low, high, 0, line_kwargs, marker_kwargs
         )
-        together = f"{self.method}, {interval_name(self.level, self.kind)}"
+        together = f"all folds, {self.method}"
         return self._finish(
             xlabel=f"value, {interval_name(self.level, self.kind)}",
             title=name,
@@ -332,6 +334,5 @@ def _stacked(x, width):
     bins = np.round(x / width * _BINS)
     _, first, number = np.unique(bins, return_index=True, return_counts=True)
     rank = np.arange(x.size) - np.repeat(first, number)
-    centred = rank - (np.repeat(number, number) - 1) / 2
-    most = number.max(initial=1)
-    return centred * min(0.09, 2 * _LANE / max(most - 1, 1))
+    side = np.where(rank % 2, 1, -1) * ((rank + 1) // 2)  # 0, 1, -1, 2, ...
+    return side * min(0.09, 2 * _LANE / max(number.max(initial=1) - 1, 1))

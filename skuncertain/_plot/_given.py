@@ -271,9 +271,10 @@ def density_curve(posterior, low, high):
         edges = (np.arange(posterior.n + 2) - 0.5) / posterior.n
         height = posterior.n * np.asarray(posterior.pdf(share))
         return np.repeat(edges, 2)[1:-1], np.repeat(height, 2)
-    inside = [q for q in posterior.quantile(np.linspace(0.05, 0.95, 19)) if np.isfinite(q)]
-    low = low if np.isfinite(low) else inside[0]
-    high = high if np.isfinite(high) else inside[-1]
+    middle = float(posterior.median())
+    if np.isposinf(high):  # the curve must end somewhere
+        high = low + 3 * (middle - low) if np.isfinite(middle) else 10 * max(low, 1.0)
+    low = high - 3 * (high - middle) if np.isneginf(low) else low
     reach = 0.6 * (high - low)  # heavy tails would leave no room for the rest
     first, last = max(first, low - reach), min(last, high + reach)
     n_points = 401 if posterior.exact else 161  # kernel estimates are slow
@@ -297,7 +298,6 @@ def drawn_height(density, level, low, high):
     finite = density[np.isfinite(density)]
     if not finite.size:
         return 0.0
-    at_end = density.argmax() in (0, density.size - 1)
-    if at_end and 0 < high - low < np.inf:
+    if finite.max() in (density[0], density[-1]) and 0 < high - low < np.inf:
         return min(finite.max(), 4 * level / (high - low))
     return finite.max()

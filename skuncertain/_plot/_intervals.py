@@ -8,7 +8,15 @@ from numpy.typing import ArrayLike
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cross_val_posterior import check_metrics
 from skuncertain._leaderboard import Leaderboard
-from skuncertain._plot._base import Display, draw_intervals, label_rows, rows_to_show, set_limits
+from skuncertain._plot._base import (
+    Display,
+    draw_intervals,
+    height_for,
+    label_rows,
+    rows_to_show,
+    set_limits,
+    width_for,
+)
 from skuncertain._plot._given import (
     FromCounts,
     FromFolds,
@@ -323,8 +331,10 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
         most = check_integer("max_items", max_items, low=1)
         shown, labels = rows_to_show(self.rows, most, self.selected, self.not_considered)
         n_marks = len(self.marks)
-        height = 1.1 + len(labels) * max(0.3, 0.15 * n_marks + 0.1) + 0.12 * n_marks * (n_marks > 1)
-        ax = self._start(ax, max(height, 1.8))
+        height = 1.0 + len(labels) * max(0.3, 0.15 * n_marks + 0.1) + 0.3 * (name is not None)
+        width = width_for(labels)
+        height += height_for(self.marks, width) if n_marks > 1 else 0.0
+        ax = self._start(ax, max(height, 1.7), width)
         selected = None if self.selected is None else shown.index(self.selected)
         label_rows(ax, labels, selected)
         if selected is not None:
@@ -341,10 +351,8 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
             self.lines_.append(line)
             self.markers_.append(marker)
         handles = list(zip(self.lines_, self.markers_, strict=True)) if n_marks > 1 else []
-        what = self.metric or "value"
-        point_name = f"{self.marks[0]} and " if n_marks == 1 and self.metric else ""
         return self._finish(
-            xlabel=f"{what}, {point_name}{interval_name(self.level, self.kind)}",
+            xlabel=f"{self.metric or 'value'}, {interval_name(self.level, self.kind)}",
             title=name,
             legend=(handles, self.marks),
             legend_kwargs=legend_kwargs,
@@ -396,7 +404,6 @@ def _arranged(metrics, others, table, word):
         rows, marks = marks, rows
         data |= {"row_name": word, "mark_name": "metric"}
         data["metric"] = metrics[0] if len(metrics) == 1 else None
-        marks = ["observed value"] if len(metrics) == 1 else marks
     elif len(metrics) == 1:
         data["metric"] = metrics[0]
     data |= {"rows": rows, "marks": marks}

@@ -3,16 +3,19 @@
 from typing import Any
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
+from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._metrics import get_metric
-from skuncertain._plot._base import Display, merged, style
+from skuncertain._plot._base import Display, height_for, merged, style
 from skuncertain._plot._given import FromCounts, as_named
 from skuncertain._plot._text import kept, listed, show
 from skuncertain._results import JointPosterior
 from skuncertain._validation import check_bool, check_integer, check_level, resolve_seed
 
-_OUTLINE = 361  # points of a region
+_OUTLINE, _KNOTS = 361, 33  # points of a region, and of the quantile functions
 _ISO_F1 = (0.2, 0.4, 0.6, 0.8, 0.9, 0.95)
 
 
@@ -54,9 +57,9 @@ class JointDisplay(FromCounts, Display):
 
     Notes
     -----
-    The region is an ellipse, in the Mahalanobis distance of the draws, on the scale of the logit of
-    a metric within its range (the logarithm where one end is infinite, the metric itself where both
-    are). Mapped back it never leaves the range, and it holds the share `level` of the draws.
+    The region is an ellipse in the Mahalanobis distance of the normal scores of the draws, mapped
+    back by their quantiles. It holds exactly the share `level` of the draws, never leaves the range
+    of a metric, and does not depend on the scale on which a metric is measured.
 
     Examples
     --------
@@ -125,11 +128,10 @@ class JointDisplay(FromCounts, Display):
         level, found = check_level(level), as_named(joint, JointPosterior, "joint")
         first = next(iter(found.values()))
         chosen = _two_metrics(first.metrics if metrics is None else metrics)
-        ranges = [_range(metric) for metric in chosen]
         draws, region, inside = {}, {}, {}
         for key, one in found.items():
             draws[key] = _pick(one, chosen)
-            region[key], inside[key] = credible_region(draws[key], ranges, level)
+            region[key], inside[key] = credible_region(draws[key], level)
         data = {"draws": draws, "region": region, "inside": inside, "level": level}
         data["metrics"] = tuple(_name(metric) for metric in chosen)
         if observed is not None:
@@ -227,7 +229,7 @@ class JointDisplay(FromCounts, Display):
         most = check_integer("max_points", max_points, low=1)
         if check_bool("iso_f1", iso_f1) and set(self.metrics) != {"precision", "recall"}:
             raise ValueError(f"iso_f1 needs precision and recall, got {list(self.metrics)}.")
-        ax = self._start(ax, 4.4, 5.2)
+        ax = self._start(ax, 4.2 + height_for(self.draws, 5.2), 5.2)
         alone = len(self.draws) == 1 and name is not None
         before = len(ax.get_legend_handles_labels()[1])  # models of an earlier display
         self.points_, self.lines_, self.markers_, self.iso_lines_ = [], [], [], []
@@ -242,7 +244,7 @@ class JointDisplay(FromCounts, Display):
         x, y = self.metrics
         handles, labels = ax.get_legend_handles_labels()
         return self._finish(
-            xlabel=f"{x}, {100 * self.level:g} % credible region with {y}",
+            xlabel=f"{x}; outline: {100 * self.level:g} % credible region",
             ylabel=y,
             title=None if alone else name,
             legend=(handles, labels),
@@ -254,7 +256,7 @@ class JointDisplay(FromCounts, Display):
         points = {"color": colour, "marker": ".", "linestyle": "none", "markersize": 3.0}
         points = merged(
             "point_kwargs",
-            points | {"alpha": 0.15, "markeredgewidth": 0.0, "zorder": 1.5},
+            points | {"alpha": 0.3, "markeredgewidth": 0.0, "zorder": 1.5},
             point_kwargs,
         )
         self.points_ += ax.plot(*draws, **points)
@@ -292,7 +294,13 @@ class JointDisplay(FromCounts, Display):
             x, y = x[seen], y[seen]
             self.iso_lines_ += ax.plot(x, y, color="0.6", linewidth=0.8, linestyle=":", zorder=1)
             ax.annotate(
-                f"F1 {f1:g}", (x[-1], y[-1]), fontsize=8, color="0.35", ha="right", va="bottom"
+                f"F1 {f1:g}",
+                (x[-1], y[-1]),
+                fontsize=8,
+                color="0.35",
+                ha="right",
+                va="bottom",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
             )
 
     def _columns(self):
@@ -316,54 +324,31 @@ class JointDisplay(FromCounts, Display):
         yield listed(texts) + "."
 
 
-def credible_region(draws, ranges, level):
+def credible_region(draws, level):
     """Outline (2, points) of the region that holds `level` of the draws, and which are inside."""
-    line = np.stack([_to_line(part, ends) for part, ends in zip(draws, ranges, strict=True)])
-    known = np.isfinite(line).all(axis=0)
+    known = ~np.isnan(draws).any(axis=0)
     if not known.any():
         raise ValueError("joint must hold draws that are defined for both metrics, got only NaN.")
-    centre = line[:, known].mean(axis=1, keepdims=True)
-    deviation = line - centre
-    covariance = np.cov(line[:, known]) if known.sum() > 1 else np.zeros((2, 2))
-    spread, axes = np.linalg.eigh(covariance)
-    usable = spread > 1e-12 * max(spread[-1], 1e-300)  # the metrics may depend on each other
-    scores = (axes.T @ deviation)[usable] / np.sqrt(spread[usable])[:, None]
-    distance = np.square(scores).sum(axis=0)
-    order = np.sort(distance[known])
-    cut = order[int(np.ceil(level * order.size - 1e-9)) - 1]
+    values = draws[:, known]
+    scores = ndtri((rankdata(values, axis=1) - 0.5) / values.shape[1])
+    spread, axes = np.linalg.eigh(np.cov(scores) if known.sum() > 1 else np.zeros((2, 2)))
+    scale = np.sqrt(np.where(spread > 1e-9, spread, 0.0))  # 0: the metrics depend on each other
+    along = np.divide(axes.T @ scores, scale[:, None], where=scale[:, None] > 0, out=0 * scores)
+    distance = np.square(along).sum(axis=0)
+    cut = np.sort(distance)[int(np.ceil(level * distance.size - 1e-9)) - 1]
     angle = np.linspace(0, 2 * np.pi, _OUTLINE)
-    circle = (
-        np.stack([np.cos(angle), np.sin(angle)]) * np.sqrt(np.where(usable, spread, 0.0))[:, None]
-    )
-    outline = centre + np.sqrt(cut) * (axes @ circle)
-    back = [_to_range(part, ends) for part, ends in zip(outline, ranges, strict=True)]
-    return np.stack(back), known & (distance <= cut)
+    circle = np.sqrt(cut) * scale[:, None] * np.stack([np.cos(angle), np.sin(angle)])
+    inside = np.zeros(known.size, dtype=bool)
+    inside[known] = distance <= cut
+    return np.stack([_back(z, v) for z, v in zip(axes @ circle, values, strict=True)]), inside
 
 
-def _to_line(values, ends):
-    """Metric on the whole line: logit within a finite range, logarithm within a half-open one."""
-    low, high = ends
-    tiny = np.finfo(float).tiny
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if np.isfinite(low) and np.isfinite(high):
-            share = (values - low) / (high - low)
-            # Draws may be rounded onto an end; there the line ends, too.
-            return np.clip(np.log(share) - np.log1p(-share), -37.0, 37.0)
-        if np.isfinite(low):
-            return np.log(np.maximum(values - low, tiny))
-        if np.isfinite(high):
-            return -np.log(np.maximum(high - values, tiny))
-    return np.asarray(values, dtype=float)
-
-
-def _to_range(line, ends):
-    """Inverse of `_to_line`."""
-    low, high = ends
-    if np.isfinite(low) and np.isfinite(high):
-        return low + (high - low) / (1 + np.exp(-line))
-    if np.isfinite(low):
-        return low + np.exp(line)
-    return high - np.exp(-line) if np.isfinite(high) else line
+def _back(z, values):
+    """Quantiles of the draws at normal scores, along a smooth curve through some of them."""
+    knots = np.linspace(-4.0, 4.0, _KNOTS)
+    finite = np.nan_to_num(values, posinf=values[np.isfinite(values)].max(initial=0.0))
+    at = np.quantile(finite, ndtr(knots))
+    return PchipInterpolator(knots, at)(np.clip(z, knots[0], knots[-1]))
 
 
 def _two_metrics(metrics):

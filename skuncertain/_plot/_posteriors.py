@@ -11,10 +11,12 @@ from skuncertain._plot._base import (
     HATCHES,
     Display,
     draw_intervals,
+    height_for,
     label_rows,
     merged,
     set_limits,
     style,
+    width_for,
 )
 from skuncertain._plot._given import FromCounts, as_named, density_curve, drawn_height
 from skuncertain._plot._text import interval_name, interval_text, kept, listed
@@ -232,19 +234,22 @@ class PosteriorDisplay(FromCounts, Display):
         check_choice("layout", layout, ("auto", "overlay", "rows"))
         number, alone = len(self.names), len(self.names) == 1 and name is not None
         rows = layout == "rows" or (layout == "auto" and number > _MOST_OVERLAID)
-        labels = [name] if alone else ["posterior" if n is None else str(n) for n in self.names]
-        ax = self._start(ax, 1.2 + 0.5 * number if rows else 3.6)
+        unnamed = self.metric or "posterior"
+        labels = [name] if alone else [unnamed if n is None else str(n) for n in self.names]
+        texts = [f"{label}: {self._numbers(k)}" for k, label in enumerate(labels)]
+        width = width_for(labels) if rows else 6.4
+        ax = self._start(ax, 1.2 + 0.5 * number if rows else 3.3 + height_for(texts), width)
         before = len(ax.get_legend_handles_labels()[1])  # curves of an earlier display
         if not before:
             set_limits(ax, [*self.x, self.estimate, self.low, self.high], self.range)
         top = self._top() or 1.0
         self.lines_, self.fills_, self.markers_ = [], [], []
         for k in np.arange(number):
-            base, scale = (k + 0.3, -0.75 / top) if rows else (0.0, 1.0)
-            text = f"{labels[k]}: {self._numbers(k)}"
-            self._draw(k, before + k * (not rows), base, scale, text, line_kwargs, fill_kwargs)
-            y = np.array([base + 0.12 if rows else -_STRIP * top * (before + k + 0.7)])
-            self._draw_interval(k, before + k * (not rows), y, line_kwargs, marker_kwargs)
+            base, scale = (k + 0.24, -0.7 / top) if rows else (0.0, 1.0)
+            look = before + k * (not rows)
+            self._draw(k, look, base, scale, texts[k], line_kwargs, fill_kwargs)
+            y = np.array([base + 0.13 if rows else -_STRIP * top * (before + k + 0.7)])
+            self._draw_interval(k, look, y, line_kwargs, marker_kwargs)
         if rows:
             label_rows(ax, labels)
             handles = []
@@ -326,4 +331,4 @@ class PosteriorDisplay(FromCounts, Display):
 def _estimate(posterior):
     """Observed value or, where there is none, the median."""
     observed = float(posterior.observed)
-    return observed if np.isfinite(observed) else float(posterior.median())
+    return observed if not np.isnan(observed) else float(posterior.median())

@@ -13,6 +13,7 @@ from skuncertain._plot._base import (
     label_rows,
     merged,
     rows_to_show,
+    width_for,
 )
 from skuncertain._plot._given import as_search, search_order
 from skuncertain._plot._text import listed, probability
@@ -202,7 +203,7 @@ class RankDisplay(Display):
         if kind == "auto":
             kind = "bars" if known is None or len(self.names) > most else "heatmap"
         shown, labels = rows_to_show(self.names, most, self.selected, self.not_considered)
-        ax = self._start(ax, max(1.3 + 0.3 * len(labels), 1.9))
+        ax = self._start(ax, max(1.2 + 0.32 * len(labels), 1.8), width_for(labels))
         self.texts_ = []
         if kind == "heatmap":
             self._draw_map(ax, shown, check_bool("colorbar", colorbar), image_kwargs, text_kwargs)
@@ -218,7 +219,7 @@ class RankDisplay(Display):
 
     def _draw_map(self, ax, shown, colorbar, image_kwargs, text_kwargs):
         table = np.asarray(self.rank_probabilities)[shown, : len(shown)]
-        image = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "aspect": "auto"}
+        image = {"cmap": "Blues", "vmin": 0.0, "vmax": table.max(), "aspect": "auto"}
         self.image_ = ax.imshow(table, **merged("image_kwargs", image, image_kwargs))
         n_ranks = table.shape[1]
         step = 1 if n_ranks <= _MOST_WRITTEN else 5
@@ -227,7 +228,8 @@ class RankDisplay(Display):
         ax.set_xticks(ticks, [str(k + 1) for k in ticks])
         if n_ranks > _MOST_WRITTEN:
             if colorbar:
-                self.figure_.colorbar(self.image_, ax=ax, label="probability of the rank")
+                options = {"label": "probability of the rank", "fraction": 0.06, "pad": 0.02}
+                self.figure_.colorbar(self.image_, ax=ax, aspect=40, **options)
             return
         size = min(9.0, 0.42 * extent_in_points(ax)[0] / n_ranks / 1.3)
         for row, rank in np.ndindex(table.shape):

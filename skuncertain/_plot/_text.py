@@ -5,6 +5,8 @@ import re
 import numpy as np
 
 KINDS = {"eti": "equal-tailed ", "hdi": "highest-density ", None: ""}
+_BLANK = re.compile(r"[ \t\n\r\f\v]+")
+_PART = re.compile(r"[^ _;=/|(-]*[_;=/|(-]* *")  # a line may end behind one of these
 _CHARACTER = 0.55  # mean width of a character, in font sizes
 
 
@@ -28,7 +30,7 @@ def shorten(text, width):
 
 def fit(text, width, lines=1):
     """Text in lines of `width` characters, shortened where that is not enough."""
-    text, width = " ".join(str(text).split()), max(int(width), 6)
+    text, width = _BLANK.sub(" ", str(text)).strip(" "), max(int(width), 6)
     rows = _wrapped(text, width)
     if len(rows) > lines:
         for most in range(width * lines, 0, -1):
@@ -41,7 +43,7 @@ def fit(text, width, lines=1):
 def _wrapped(text, width):
     """Lines filled from words and parts of names such as ``max_depth=3``."""
     rows = [""]
-    for part in re.findall(r"[^\s_,;=/|-]*[_,;=/|-]*\s*", text):
+    for part in _PART.findall(text):
         if len(rows[-1]) + len(part.rstrip()) > width and rows[-1]:
             rows.append("")
         while len(part.rstrip()) > width:
@@ -69,8 +71,9 @@ def interval_name(level, kind):
 
 
 def interval_text(estimate, low, high, digits=3):
-    """Such as "0.870 [0.802, 0.921]"."""
-    return f"{show(estimate, digits)} [{show(low, digits)}, {show(high, digits)}]"
+    """Such as "0.870 [0.802, 0.921]", kept on one line."""
+    text = f"{show(estimate, digits)} [{show(low, digits)}, {show(high, digits)}]"
+    return text.replace(" ", "\u00a0")
 
 
 def listed(texts, most=10):
