@@ -410,7 +410,7 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
                 if hasattr(self.estimator_, name):
                     setattr(self, name, getattr(self.estimator_, name))
         elif np.ndim(X) == 2 or hasattr(X, "columns"):
-            self.n_features_in_ = X.shape[1]
+            self.n_features_in_ = np.shape(X)[1]
 
     # ----------------------------------------------------------------------------------------------
     # What it says

@@ -12,6 +12,14 @@ from skuncertain._fold_variance import wang_li_omega
 from skuncertain._metrics import get_metric
 from skuncertain._report import column, interval_cell, make_report, section
 
+# What is shown beside the method that was asked for.
+SIDE_BY_SIDE: dict = {
+    "auto": {"method": "pooled", "omega": "auto"},
+    "wang-li": {"method": "pooled", "omega": "wang-li"},
+    "averaged": {"method": "averaged"},
+    "corrected_t": {"method": "corrected_t"},
+    "nadeau_bengio": {"method": "nadeau_bengio"},
+}
 _WITHOUT_PRIOR = ("bootstrap", "t", "corrected_t", "nadeau_bengio")
 READING = (
     "Each interval holds the answer to the question above with the probability that is given as "
@@ -155,13 +163,7 @@ def _methods(result):
     """The same metrics by several methods, the one that was asked for first."""
     settings = result.settings
     level, kind = settings.level, settings.kind
-    others: dict = {
-        "auto": {"method": "pooled", "omega": "auto"},
-        "wang-li": {"method": "pooled", "omega": "wang-li"},
-        "averaged": {"method": "averaged"},
-        "corrected_t": {"method": "corrected_t"},
-        "nadeau_bengio": {"method": "nadeau_bengio"},
-    }
+    others = dict(SIDE_BY_SIDE)
     first = settings.omega if settings.method == "pooled" else settings.method
     first = first if isinstance(first, str) else f"omega {first:g}"
     if result.n < 5 * result.n_folds:  # there its intervals are too short

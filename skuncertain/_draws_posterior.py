@@ -113,22 +113,29 @@ class DrawsPosterior(Posterior):
         x, index = np.broadcast_arrays(x, np.arange(int(np.prod(self.shape))).reshape(self.shape))
         flat = self._sorted.reshape(-1, self.n_draws)
         value = np.zeros(x.size)
-        for k, (point, row) in enumerate(zip(x.ravel(), index.ravel(), strict=True)):
-            draws = flat[row][np.isfinite(flat[row])]
-            if draws.size == 0 or not self.range[0] <= point <= self.range[1]:
-                value[k] = np.nan if draws.size == 0 else 0.0
-                continue
-            iqr = np.subtract(*np.quantile(draws, [0.75, 0.25]))
-            width = 0.9 * min(draws.std(), iqr / 1.34 or np.inf) * draws.size**-0.2
-            if width == 0:
-                value[k] = np.inf if point == draws[0] else 0.0
-                continue
-            images = [draws]
-            images += [2 * end - draws for end in self.range if np.isfinite(end)]
-            value[k] = sum(
-                np.exp(-0.5 * ((point - image) / width) ** 2).sum() for image in images
-            ) / (draws.size * width * np.sqrt(2 * np.pi))
+        points, rows = x.ravel(), index.ravel()
+        for row in np.unique(rows):
+            value[rows == row] = self._kernel_density(points[rows == row], flat[row])
         return value.reshape(x.shape)
+
+    def _kernel_density(self, points, draws):
+        draws = draws[np.isfinite(draws)]
+        if draws.size == 0:
+            return np.full(points.size, np.nan)
+        iqr = np.subtract(*np.quantile(draws, [0.75, 0.25]))
+        width = 0.9 * min(draws.std(), iqr / 1.34 or np.inf) * draws.size**-0.2
+        if width == 0:
+            return np.where(points == draws[0], np.inf, 0.0)
+        # Mirrored at the ends of the range, so that no mass leaks out.
+        images = [draws, *(2 * end - draws for end in self.range if np.isfinite(end))]
+        total = np.array(
+            [
+                sum(np.exp(-0.5 * ((point - image) / width) ** 2).sum() for image in images)
+                for point in points
+            ]
+        )
+        inside = (points >= self.range[0]) & (points <= self.range[1])
+        return np.where(inside, total / (draws.size * width * np.sqrt(2 * np.pi)), 0.0)
 
     def _cdf(self, x):
         x = np.asarray(x, dtype=float)

@@ -1,11 +1,12 @@
-"""Posteriors on another scale: Student's t, and a posterior moved to another range."""
+"""Posteriors on another scale: Student's t, normal on the logit scale, and a moved range."""
 
 import warnings
 
 import numpy as np
-from scipy.special import gammaln, stdtr, stdtrit
+from scipy.special import expit, gammaln, logit, ndtr, ndtri, stdtr, stdtrit
 
 from skuncertain._distributions import Posterior
+from skuncertain._intervals import shortest_of_quantiles
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 
@@ -91,6 +92,75 @@ class StudentPosterior(Posterior):
                 stacklevel=2,
             )
         return ends
+
+
+class LogitNormalPosterior(Posterior):
+    """A value in (0, 1) whose logit is normal.
+
+    Parameters
+    ----------
+    loc, scale : float or ndarray
+        Mean and standard deviation of the logit.
+    **info : dict
+        Metric name, observed value and the like.
+    """
+
+    def __init__(self, loc, scale, **info):
+        parts = (np.asarray(part, dtype=float) for part in (loc, scale))
+        self.loc, self.scale = np.broadcast_arrays(*parts)
+        super().__init__(self.loc.shape, closing=False, **info)
+
+    def _describe(self):
+        return [] if self.shape else [f"loc={self.loc:g}", f"scale={self.scale:g}"]
+
+    def _moments(self):
+        """Mean and variance by the Gauss-Hermite rule."""
+        node, weight = np.polynomial.hermite_e.hermegauss(80)
+        x = expit(self.loc[..., None] + self.scale[..., None] * node)
+        weight = weight / weight.sum()
+        mean = x @ weight
+        return mean, np.square(x - mean[..., None]) @ weight
+
+    def _mean(self):
+        return self._moments()[0]
+
+    def _std(self):
+        return np.sqrt(self._moments()[1])
+
+    def _pdf(self, x):
+        inside = (x > 0) & (x < 1)
+        safe = np.where(inside, x, 0.5)
+        z = (logit(safe) - self.loc) / self.scale
+        value = np.exp(-0.5 * z * z) / (self.scale * np.sqrt(2 * np.pi) * safe * (1 - safe))
+        return np.where(inside, value, 0.0)
+
+    def _cdf(self, x):
+        with np.errstate(divide="ignore"):
+            z = (logit(np.clip(x, 0.0, 1.0)) - self.loc) / self.scale
+        return ndtr(z)
+
+    def _quantile(self, q):
+        tail = (1,) * q.ndim
+        loc, scale = (part.reshape(self.shape + tail) for part in (self.loc, self.scale))
+        return expit(loc + scale * ndtri(q))
+
+    def _sample(self, size, rng):
+        z = rng.standard_normal((*self.shape, size))
+        return expit(self.loc[..., None] + self.scale[..., None] * z)
+
+    def _hdi(self, level):
+        loc, scale = self.loc.ravel(), self.scale.ravel()
+
+        def quantile(p, rows):
+            return expit(loc[rows] + scale[rows] * ndtri(p))
+
+        def log_density(x, rows):
+            with np.errstate(divide="ignore"):
+                z = (logit(x) - loc[rows]) / scale[rows]
+                return -0.5 * z * z - np.log(x) - np.log1p(-x)
+
+        ends = shortest_of_quantiles(quantile, log_density, level, loc.size)
+        return tuple(end.reshape(self.shape) for end in ends)
 
 
 class AffinePosterior(Posterior):

@@ -99,7 +99,7 @@ class JointPosterior:
         )
 
     def __getitem__(self, name):
-        wanted = get_metric(name).name
+        wanted = name if name in self.metrics else get_metric(name).name
         if wanted not in self.metrics:
             raise KeyError(f"{wanted!r} is not one of the drawn metrics {list(self.metrics)}.")
         return self.draws[self.metrics.index(wanted)]

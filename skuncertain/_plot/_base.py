@@ -58,7 +58,7 @@ class Display:
         raise NotImplementedError
 
     def frame(self) -> Any:
-        """Numbers of the plot as a tidy table.
+        """Give the numbers of the plot as a tidy table.
 
         Returns
         -------
@@ -164,9 +164,11 @@ class Display:
         ax, dpi = self.ax_, self.figure_.dpi
         where = {} if "loc" in given else {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
         defaults = where | {"frameon": False, "borderaxespad": 0.2, "columnspacing": 1.2}
-        labels = [kept(fit(label, characters(width, 10) - 6, 3)) for label in labels]
-        for ncols in range(min(len(handles), 5), 0, -1):
-            legend = ax.legend(handles, labels, **({"ncols": ncols} | defaults | given))
+        room = characters(width, ax.xaxis.label.get_size()) - 6
+        tries = [(ncols, 1.0) for ncols in range(min(len(handles), 5), 0, -1)]
+        for ncols, share in [*tries, (1, 0.85), (1, 0.7), (1, 0.5)]:
+            texts = [kept(fit(label, share * room, 3)) for label in labels]
+            legend = ax.legend(handles, texts, **({"ncols": ncols} | defaults | given))
             box = legend.get_window_extent()
             if box.width * 72 / dpi <= width or "ncols" in given:
                 break

@@ -59,8 +59,8 @@ class CoverageDisplay(Display):
     >>> display.frame().round(2)
          method  true accuracy  coverage  error
     0  Jeffreys            0.7      0.95   0.01
-    1  Jeffreys            0.8      0.95   0.01
-    2  Jeffreys            0.9      0.98   0.01
+    1  Jeffreys            0.8      0.94   0.01
+    2  Jeffreys            0.9      0.91   0.01
     """
 
     lines_: list

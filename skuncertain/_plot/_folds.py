@@ -74,7 +74,7 @@ class FoldDisplay(FromFolds, Display):
     >>> display = FoldDisplay.from_estimator(tree, X, y, metrics=["f1"])
     >>> display.frame().tail(2).round(2)
       metric    part  repeat  value   low  high
-    4     f1    fold     1.0   0.94   NaN   NaN
+    4     f1    fold     1.0   0.95   NaN   NaN
     5     f1  pooled     NaN   0.94  0.92  0.96
     """
 

@@ -8,18 +8,16 @@ from numpy.typing import ArrayLike
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
+from skuncertain._cv_report import SIDE_BY_SIDE
 from skuncertain._distributions import BetaBinomialPosterior
 from skuncertain._fold_methods import METHODS
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._validation import check_choice
 
 # Columns of the text report, and what they ask for.
-_REPORT_METHODS: dict = {
-    "pooled, ω auto": {"method": "pooled", "omega": "auto"},
-    "pooled, ω wang-li": {"method": "pooled", "omega": "wang-li"},
-    "averaged": {"method": "averaged"},
-    "corrected_t": {"method": "corrected_t"},
-    "nadeau_bengio": {"method": "nadeau_bengio"},
+_REPORT_METHODS = {
+    f"pooled, ω {name}" if how["method"] == "pooled" else name: how
+    for name, how in SIDE_BY_SIDE.items()
 }
 
 

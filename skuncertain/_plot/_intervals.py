@@ -259,7 +259,8 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
         if not isinstance(board, Leaderboard):
             raise TypeError(f"board must be a Leaderboard, got {type(board).__name__}.")
         data = _of_ranking(board, board.order())
-        return cls._shown(data | {"row_name": "model"}, ax, name, plot_kwargs)
+        data |= {"row_name": "model", "kind": board.kind}
+        return cls._shown(data, ax, name, plot_kwargs)
 
     @classmethod
     def from_search(
@@ -293,7 +294,7 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
         found = as_search(search, metric=metric, level=level, kind=kind, random_state=random_state)
         order = search_order(found)
         data = _of_ranking(found, order) | {
-            "kind": kind,
+            "kind": found.kind,
             "row_name": "candidate",
             "selected": order.tolist().index(found.selected_index),
             "not_considered": found.mean.size - order.size,

@@ -66,7 +66,7 @@ class JointDisplay(FromCounts, Display):
     >>> from skuncertain import ConfusionCounts, JointDisplay
     >>> counts = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
     >>> display = JointDisplay.from_counts(counts, random_state=0)
-    >>> display.frame()["inside"].mean()
+    >>> float(display.frame()["inside"].mean())
     0.95
     """
 

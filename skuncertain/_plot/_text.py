@@ -6,7 +6,7 @@ import numpy as np
 
 KINDS = {"eti": "equal-tailed ", "hdi": "highest-density ", None: ""}
 _BLANK = re.compile(r"[ \t\n\r\f\v]+")
-_PART = re.compile(r"[^ _;=/|(-]*[_;=/|(-]* *")  # a line may end behind one of these
+_PART = re.compile(r"\(?[^ _;=/|(-]*[_;=/|-]* *")  # a line may end behind one of these
 _CHARACTER = 0.55  # mean width of a character, in font sizes
 
 

@@ -1,0 +1,466 @@
+"""Bands around ROC and precision-recall curves, for the whole curve or for one threshold."""
+
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+
+from skuncertain._auc import auc_posterior, average_precision_posterior
+from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._score_input import ScoredRows
+from skuncertain._special import beta_quantile
+from skuncertain._validation import check_choice, check_level, check_number, import_optional
+from skuncertain._version import __version__
+
+BANDS = ("simultaneous", "pointwise")
+_SAMPLES = 4000  # of uniform order statistics, to find the local level
+_MOST_PLACES = 400  # where they are looked at
+_SEED = 20261116  # the local level is a constant of nature: the same for everybody
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Band:
+    """What both bands share."""
+
+    level: float
+    band: str
+    n_positive: int
+    n_negative: int
+    area: Posterior
+
+    _axes = ("x", "y")
+
+    def __repr__(self):
+        low, high = self.area.interval(self.level)
+        return (
+            f"{type(self).__name__}({self.band}, level={self.level:g}, {self.n_positive} positives,"
+            f" {self.n_negative} negatives, {self.area.metric}={float(self.area.observed):.3f} "
+            f"[{low:.3f}, {high:.3f}])"
+        )
+
+    def _arrays(self):
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if isinstance(getattr(self, field.name), np.ndarray)
+        }
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            The arrays as lists, and what was asked.
+        """
+        return {
+            **{name: values.tolist() for name, values in self._arrays().items()},
+            "band": self.band,
+            "level": self.level,
+            "n_positive": self.n_positive,
+            "n_negative": self.n_negative,
+            "area": self.area.to_dict(self.level),
+            "skuncertain": __version__,
+        }
+
+    def to_frame(self) -> Any:
+        """Band as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per step of the band.
+        """
+        name = type(self).__name__
+        pandas = import_optional("pandas", "pandas", f"{name}.to_frame")
+        size = len(getattr(self, self._axes[0]))
+        return pandas.DataFrame({k: v for k, v in self._arrays().items() if len(v) == size})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocBand(_Band):
+    """ROC curve with a band.
+
+    Parameters
+    ----------
+    level : float
+        Probability of the band.
+    band : str
+        "simultaneous" or "pointwise".
+    n_positive, n_negative : int
+        Rows of both classes.
+    area : Posterior
+        Posterior of the area under the curve.
+    fpr : ndarray of shape (k,)
+        Where the band is given.
+    low, high : ndarray of shape (k,)
+        Smallest and largest true positive rate at these false positive rates.
+    curve_fpr, curve_tpr, thresholds : ndarray
+        The empirical curve, as ``sklearn.metrics.roc_curve`` draws it.
+
+    See Also
+    --------
+    roc_band : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import roc_band
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
+    >>> roc_band(y, score)
+    RocBand(simultaneous, level=0.95, 5 positives, 5 negatives, roc_auc=0.880 [0.53..., 0.97...])
+    """
+
+    fpr: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    curve_fpr: np.ndarray
+    curve_tpr: np.ndarray
+    thresholds: np.ndarray
+
+    _axes = ("fpr", "tpr")
+
+    def at(self, fpr: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the band at given false positive rates.
+
+        Parameters
+        ----------
+        fpr : float or array-like
+            False positive rates.
+
+        Returns
+        -------
+        tuple of two ndarray
+            Smallest and largest true positive rate.
+        """
+        place = np.searchsorted(self.fpr, np.asarray(fpr, dtype=float), side="right") - 1
+        place = np.clip(place, 0, len(self.fpr) - 1)
+        return self.low[place], self.high[place]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrecisionRecallBand(_Band):
+    """Precision-recall curve with a band.
+
+    Parameters
+    ----------
+    level : float
+        Probability of the band.
+    band : str
+        "simultaneous" or "pointwise".
+    n_positive, n_negative : int
+        Rows of both classes.
+    area : Posterior
+        Posterior of the average precision.
+    recall : ndarray of shape (k,)
+        Where the band is given.
+    low, high : ndarray of shape (k,)
+        Smallest and largest precision at these recalls.
+    fpr_low, fpr_high : ndarray of shape (k,)
+        Fewest and most false positives at these recalls.
+    curve_recall, curve_precision, thresholds : ndarray
+        The empirical curve.
+    prevalence : tuple of two float
+        Range of the prevalence that the band allows for.
+
+    See Also
+    --------
+    pr_band : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import pr_band
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
+    >>> band = pr_band(y, score, prevalence=0.5)
+    >>> band.high[-1]
+    1.0
+    """
+
+    recall: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    fpr_low: np.ndarray
+    fpr_high: np.ndarray
+    curve_recall: np.ndarray
+    curve_precision: np.ndarray
+    thresholds: np.ndarray
+    prevalence: tuple
+
+    _axes = ("recall", "precision")
+
+    def at(self, recall: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the band at given recalls.
+
+        Parameters
+        ----------
+        recall : float or array-like
+            Recalls.
+
+        Returns
+        -------
+        tuple of two ndarray
+            Smallest and largest precision.
+        """
+        recall = np.asarray(recall, dtype=float)
+        last = len(self.recall) - 1
+        before = np.clip(np.searchsorted(self.recall, recall, side="right") - 1, 0, last)
+        after = np.clip(np.searchsorted(self.recall, recall, side="left"), 0, last)
+        return (
+            _precision(recall, self.fpr_high[before], self.prevalence[0]),
+            _precision(recall, self.fpr_low[after], self.prevalence[1]),
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Rates at every threshold
+
+
+@lru_cache(maxsize=256)
+def local_level(n, level):
+    """Level of single order statistics such that all n hold together with probability `level`.
+
+    The order statistics of n uniform numbers are Beta(i, n + 1 - i). The smallest of their
+    two-sided tail probabilities falls below the local level with probability 1 - level; its
+    distribution is simulated with a fixed seed.
+    """
+    places = np.arange(1, n + 1)
+    if n > _MOST_PLACES:  # neighbours say the same: dense at the ends, sparse in the middle
+        share = np.linspace(0, np.pi, _MOST_PLACES)
+        places = np.unique(np.rint(1 + (n - 1) * (1 - np.cos(share)) / 2).astype(int))
+    # Gamma steps from place to place: uniform order statistics without those in between.
+    steps = np.diff(places, prepend=0, append=n + 1)
+    total = np.cumsum(
+        np.random.default_rng(_SEED).gamma(steps, size=(_SAMPLES, steps.size)), axis=1
+    )
+    uniform = total[:, :-1] / total[:, -1:]
+    cdf = betainc(places.astype(float), n + 1.0 - places, uniform)
+    return float(np.quantile(2 * np.minimum(cdf, 1 - cdf).min(axis=1), 1 - level))
+
+
+def _rates(scores, thresholds, level, band):
+    """Share of `scores` at or above every threshold: (lower ends, upper ends)."""
+    n = len(scores)
+    reached = n - np.searchsorted(np.sort(scores), thresholds, side="left")
+    if band == "pointwise":
+        posterior = BetaPosterior(reached + 0.5, n - reached + 0.5, observed=reached / n)
+        return posterior.interval(level)
+    tail = local_level(n, level) / 2
+    # The share above a threshold lies between those of the order statistics on both sides of it.
+    low, high = np.zeros(len(reached)), np.ones(len(reached))
+    some, rest = reached > 0, reached < n
+    low[some] = beta_quantile(tail, reached[some].astype(float), n + 1.0 - reached[some])
+    high[rest] = beta_quantile(1 - tail, reached[rest] + 1.0, (n - reached[rest]).astype(float))
+    return low, high
+
+
+def _boxes(positive, score, level, band):
+    """Thresholds from high to low, and the ranges of both rates at them."""
+    thresholds = np.r_[np.inf, np.unique(score)[::-1], -np.inf]
+    own = np.sqrt(level)  # both rates must hold
+    tpr = _rates(score[positive], thresholds, own, band)
+    fpr = _rates(score[~positive], thresholds, own, band)
+    return thresholds, tpr, fpr
+
+
+def _envelope(x_of_low, low, x_of_high, high):
+    """Steps of a band from boxes whose corners rise together."""
+    x = np.unique(np.concatenate([[0.0], x_of_low, x_of_high, [1.0]]))
+    below = np.searchsorted(x_of_low, x, side="right") - 1
+    above = np.searchsorted(x_of_high, x, side="right") - 1
+    return (
+        x,
+        np.where(below >= 0, low[np.maximum(below, 0)], 0.0),
+        high[np.maximum(above, 0)],
+    )
+
+
+def roc_band(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    level: float = 0.95,
+    band: str = "simultaneous",
+    labels: Any = None,
+    pos_label: Any = None,
+) -> RocBand:
+    """ROC curve with a band around it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels, two classes (or one against the rest, by `pos_label`).
+    y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
+        Scores, see :func:`auc_posterior`. Out-of-fold scores of a cross-validator are pooled.
+    level : float, default=0.95
+        Probability of the band.
+    band : {"simultaneous", "pointwise"}, default="simultaneous"
+        For the whole curve at once, or for one threshold that was chosen before.
+    labels, pos_label : object, default=None
+        See :func:`auc_posterior`.
+
+    Returns
+    -------
+    RocBand
+        The band as steps, the empirical curve and the area.
+
+    See Also
+    --------
+    RocBandDisplay : Draws it.
+    auc_posterior : Interval of the area; the area between the bands is far too wide for that.
+
+    Notes
+    -----
+    "simultaneous": in both classes all order statistics lie within Beta quantiles of one local
+    level, chosen so that they do so together. The band is the hull of the boxes that this leaves
+    for (false positive rate, true positive rate). "pointwise": the boxes have Jeffreys intervals
+    for the two rates of one threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skuncertain import roc_band
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> band = roc_band(y, y + rng.normal(size=200))
+    >>> low, high = band.at(0.2)
+    >>> bool(low < 0.6 < high)
+    True
+    """
+    level = check_level(level)
+    check_choice("band", band, BANDS)
+    rows = _one_ranking(y_true, y_score, labels, pos_label)
+    positive, score = rows.problem(0)
+    thresholds, tpr, fpr = _boxes(positive, score, level, band)
+    x, low, high = _envelope(fpr[1], tpr[0], fpr[0], tpr[1])
+    high = np.maximum.accumulate(high)
+    hits, false = _curve(positive, score)
+    return RocBand(
+        level,
+        band,
+        int(positive.sum()),
+        int((~positive).sum()),
+        auc_posterior(positive, score),
+        x,
+        low,
+        high,
+        np.r_[0.0, false / false[-1]],
+        np.r_[0.0, hits / hits[-1]],
+        thresholds[:-1],
+    )
+
+
+def pr_band(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    level: float = 0.95,
+    band: str = "simultaneous",
+    prevalence: float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+) -> PrecisionRecallBand:
+    """Precision-recall curve with a band around it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
+        Scores, see :func:`auc_posterior`.
+    level : float, default=0.95
+        Probability of the band.
+    band : {"simultaneous", "pointwise"}, default="simultaneous"
+        For the whole curve at once, or for one threshold that was chosen before.
+    prevalence : float, default=None
+        Share of positives, if it is known or that of another population is meant. By default it is
+        as uncertain as the rows leave it.
+    labels, pos_label : object, default=None
+        See :func:`auc_posterior`.
+
+    Returns
+    -------
+    PrecisionRecallBand
+        The band as steps, the empirical curve and the average precision.
+
+    See Also
+    --------
+    PrecisionRecallBandDisplay : Draws it.
+    average_precision_posterior : Interval of the area.
+
+    Notes
+    -----
+    Precision is a function of recall, false positive rate and prevalence. The band is that of
+    :func:`roc_band`, seen from the recall, with the least and the greatest prevalence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skuncertain import pr_band
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> pr_band(y, y + rng.normal(size=200)).area.metric
+    'average_precision'
+    """
+    level = check_level(level)
+    check_choice("band", band, BANDS)
+    rows = _one_ranking(y_true, y_score, labels, pos_label)
+    positive, score = rows.problem(0)
+    m1, m0 = int(positive.sum()), int((~positive).sum())
+    if prevalence is None:
+        share = level ** (1 / 3)  # three things must hold
+        shares: Any = BetaPosterior(m1 + 0.5, m0 + 0.5).interval(share)
+        curve_level = share**2
+    else:
+        known = check_number("prevalence", prevalence, low=0, high=1, closed=False)
+        shares, curve_level = (known, known), level
+    thresholds, tpr, fpr = _boxes(positive, score, curve_level, band)
+    # At a recall r: the fewest and the most false positives that the boxes allow.
+    x = np.unique(np.concatenate([[0.0, 1.0], tpr[0], tpr[1]]))
+    first = np.searchsorted(tpr[1], x, side="left")  # the highest threshold that may reach r
+    last = np.searchsorted(tpr[0], x, side="right") - 1  # the lowest that may stop at r
+    fewest, most = fpr[0][np.minimum(first, len(thresholds) - 1)], fpr[1][last]
+    hits, false = _curve(positive, score)
+    used = hits > 0
+    return PrecisionRecallBand(
+        level,
+        band,
+        m1,
+        m0,
+        average_precision_posterior(positive, score),
+        x,
+        _precision(x, most, shares[0]),
+        _precision(x, fewest, shares[1]),
+        fewest,
+        most,
+        hits[used] / m1,
+        _precision(hits[used] / m1, false[used] / m0, prevalence or m1 / (m1 + m0)),
+        thresholds[1:-1][used],
+        (float(shares[0]), float(shares[1])),
+    )
+
+
+def _precision(tpr, fpr, prevalence):
+    """Precision; where nothing is found at all it is not contradicted: 1."""
+    found = prevalence * tpr + (1 - prevalence) * fpr
+    return np.where(found > 0, prevalence * tpr / np.where(found > 0, found, 1.0), 1.0)
+
+
+def _curve(positive, score):
+    """True and false positives at every distinct threshold, from the highest down."""
+    _, group = np.unique(-score, return_inverse=True)
+    hits = np.bincount(group, weights=positive)
+    return np.cumsum(hits), np.cumsum(np.bincount(group) - hits)
+
+
+def _one_ranking(y_true, y_score, labels, pos_label):
+    pooling = "pooled" if hasattr(y_score, "cv_results_") else None
+    rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
+    if rows.n_scored > 1:
+        raise ValueError(
+            f"a curve is about one class, and there are {rows.n_scored}: name it with pos_label=."
+        )
+    return rows

@@ -1,0 +1,169 @@
+"""How well scores rank: area under the ROC curve and average precision, with influences of rows.
+
+An estimate knows how much every row moves it. The sum of the squared influences is its variance
+(for the area: DeLong's), sums of products are covariances of estimates on the same rows, and
+averages of estimates have averaged influences.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A value, and what every row contributes to its error.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    influence : ndarray of shape (n,)
+        Scaled so that the sum of squares is the variance of the estimate.
+    size : int
+        Rows of the smaller class: all that even a perfect ranking can prove.
+    """
+
+    value: float
+    influence: np.ndarray
+    size: int
+
+    @property
+    def variance(self):
+        """Variance of the estimate."""
+        return float(self.influence @ self.influence)
+
+
+@dataclass(frozen=True, eq=False)
+class TieGroups:
+    """Rows grouped by equal scores, from the lowest score to the highest.
+
+    Attributes
+    ----------
+    group : ndarray of shape (n,)
+        Group of every row.
+    positive, negative : ndarray of shape (groups,)
+        Rows of both classes in every group.
+    scores : ndarray of shape (groups,)
+        The score of every group.
+    """
+
+    group: np.ndarray
+    positive: np.ndarray
+    negative: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def of(cls, positive, score):
+        """Groups of rows, in O(n log n)."""
+        scores, group = np.unique(score, return_inverse=True)
+        size = len(scores)
+        hits = np.bincount(group, weights=positive, minlength=size)
+        return cls(group, hits, np.bincount(group, minlength=size) - hits, scores)
+
+    @property
+    def below(self):
+        """Per group, the negatives below it, ties counting half."""
+        return np.cumsum(self.negative) - 0.5 * self.negative
+
+    @property
+    def above(self):
+        """Per group, the positives above it, ties counting half."""
+        return self.positive.sum() - np.cumsum(self.positive) + 0.5 * self.positive
+
+
+def area(positive, score):
+    """Area under the ROC curve: P(a positive scores higher than a negative), ties half."""
+    groups = TieGroups.of(positive, score)
+    m1, m0 = groups.positive.sum(), groups.negative.sum()
+    below, above = groups.below, groups.above
+    value = (groups.positive @ below) / (m1 * m0)
+    # DeLong's placements: the share of the other class that a row is on the right side of.
+    place = np.where(positive, below[groups.group] / m0, above[groups.group] / m1)
+    size = np.where(positive, m1, m0)
+    influence = (place - value) / np.sqrt(size * np.maximum(size - 1, 1))
+    return Estimate(float(value), influence, int(min(m1, m0)))
+
+
+def bootstrap_moments(positive, score):
+    """Mean and variance of the area under the Bayesian bootstrap, without draws.
+
+    Rows of both classes have independent Dirichlet(1, ..., 1) weights.
+    """
+    groups = TieGroups.of(positive, score)
+    m1, m0 = groups.positive.sum(), groups.negative.sum()
+    below, above = groups.below, groups.above
+    total = groups.positive @ below
+    tied = groups.positive @ groups.negative
+    squares = total - 0.25 * tied  # of single pairs: 1, 1/4 or 0
+    second = (total**2 + groups.positive @ below**2 + groups.negative @ above**2 + squares) / (
+        m1 * (m1 + 1) * m0 * (m0 + 1)
+    )
+    mean = total / (m1 * m0)
+    return float(mean), float(max(second - mean**2, 0.0))
+
+
+def average_precision(positive, score):
+    """Average precision, as scikit-learn computes it, by the infinitesimal jackknife."""
+    groups = TieGroups.of(positive, score)
+    hits, others = groups.positive[::-1], groups.negative[::-1]  # from the highest score down
+    true, false = np.cumsum(hits), np.cumsum(others)
+    total = true[-1]
+    precision = true / (true + false)
+    value = (hits @ precision) / total
+    # One more positive (negative) row raises (lowers) the precision from its own group down.
+    gain = np.cumsum((hits * false / (true + false) ** 2)[::-1])[::-1]
+    loss = np.cumsum((hits * true / (true + false) ** 2)[::-1])[::-1]
+    place = len(hits) - 1 - groups.group
+    influence = np.where(positive, precision[place] - value + gain[place], -loss[place]) / total
+    return Estimate(float(value), influence, int(min(total, len(positive) - total)))
+
+
+def mean_of(estimates, weights):
+    """Weighted mean of estimates on the same rows."""
+    value = sum(w * e.value for w, e in zip(weights, estimates, strict=True))
+    influence = sum(w * e.influence for w, e in zip(weights, estimates, strict=True))
+    return Estimate(float(value), influence, min(e.size for e in estimates))
+
+
+def within_folds(estimate, positive, score, fold, row):
+    """Mean over folds of an estimate, and the folds that lack a class.
+
+    A row that is tested several times (repeated folds) is one row: its influences add up.
+    """
+    found, lacking = [], []
+    total = np.zeros(int(row.max()) + 1)
+    names = np.unique(fold)
+    for name in names:
+        here = fold == name
+        if positive[here].all() or not positive[here].any():
+            lacking.append(name)
+            continue
+        part = estimate(positive[here], score[here])
+        found.append(part.value)
+        np.add.at(total, row[here], part.influence)
+    if not found:
+        raise ValueError("no fold holds both classes, so no fold has a ranking to judge.")
+    tested = np.zeros(total.size, dtype=bool)
+    tested[row] = True
+    true = np.zeros(total.size, dtype=bool)
+    true[row] = positive
+    size = int(min(true[tested].sum(), (~true[tested]).sum()))
+    return Estimate(float(np.mean(found)), total / len(found), size), lacking
+
+
+def bootstrap_draws(positive, score, n_draws, rng, chunk=2**22):
+    """Areas under the Bayesian bootstrap over rows, one per draw."""
+    order = np.argsort(score, kind="stable")
+    positive, score = positive[order], score[order]
+    starts = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
+    step = max(1, chunk // positive.size)
+    draws = np.empty(n_draws)
+    for start in range(0, n_draws, step):
+        stop = min(start + step, n_draws)
+        weight = rng.standard_exponential((stop - start, positive.size))
+        hits = np.add.reduceat(np.where(positive, weight, 0.0), starts, axis=1)
+        others = np.add.reduceat(np.where(positive, 0.0, weight), starts, axis=1)
+        below = np.cumsum(others, axis=1) - 0.5 * others
+        draws[start:stop] = (hits * below).sum(axis=1) / (hits.sum(axis=1) * others.sum(axis=1))
+    return draws

@@ -1,0 +1,186 @@
+"""Scores of rows, in the forms in which people have them."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
+from skuncertain._ranked_scores import within_folds
+from skuncertain._validation import check_choice
+
+POOLINGS = ("folds", "pooled")
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """True classes and scores.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,)
+        Class of every row.
+    scores : ndarray of shape (n, columns)
+        One column for two classes or one class against the rest, otherwise one per class.
+    classes : ndarray of shape (columns,)
+        Class that is positive for the column.
+    labels : tuple
+        All classes.
+    fold, row : ndarray of shape (n,) or None
+        Fold and original row, if every fold is ranked by itself.
+    """
+
+    codes: np.ndarray
+    scores: np.ndarray
+    classes: np.ndarray
+    labels: tuple
+    fold: Any = None
+    row: Any = None
+
+    @classmethod
+    def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None):
+        """Check labels and scores, or take those of a cross-validator."""
+        y = to_numpy("y_true", y_true)
+        if y.ndim != 1:
+            raise ValueError(f"y_true must hold one label per row, got shape {y.shape}.")
+        if hasattr(y_score, "cv_results_"):
+            return cls._of_folds(y, y_score, labels, pos_label, pooling)
+        if pooling is not None:
+            raise ValueError("pooling is for a cross-validator; plain scores have no folds.")
+        labels = as_labels(sorted_labels(y, y) if labels is None else labels)
+        scores, classes = _columns(np.asarray(y_score), labels, pos_label)
+        if len(scores) != len(y):
+            raise ValueError(
+                f"y_true and y_score must have the same length, got {len(y)} and {len(scores)}."
+            )
+        made = cls(encode(y, labels, "y_true"), scores, classes, labels)
+        return made._check()
+
+    @classmethod
+    def _of_folds(cls, y, validator, labels, pos_label, pooling):
+        pooling = check_choice("pooling", "folds" if pooling is None else pooling, POOLINGS)
+        parts = getattr(validator, "scores_", None)
+        if parts is None:
+            raise ValueError(
+                "the cross-validator has no scores: use "
+                "BayesianCrossValidator(..., keep_predictions=True) with an estimator that has "
+                "predict_proba or decision_function."
+            )
+        tests = validator.cv_results_["indices"]["test"]
+        if labels is not None:
+            raise ValueError("labels are known to the cross-validator: leave them out.")
+        labels = as_labels(list(validator.classes_))
+        kept = [k for k, part in enumerate(parts) if part is not None]
+        row = np.concatenate([np.asarray(tests[k]) for k in kept])
+        if row.max() >= len(y):
+            raise ValueError(
+                f"y_true must be what the cross-validator was fitted with, got {len(y)} rows, but "
+                f"it has tested row {int(row.max())}."
+            )
+        fold = np.repeat(kept, [len(tests[k]) for k in kept])
+        pos_label = validator.counts_.pos_label if pos_label is None else pos_label
+        whole = np.concatenate([np.asarray(parts[k]) for k in kept])
+        scores, classes = _columns(whole, labels, pos_label)
+        if whole.ndim == 1 and len(labels) == 2 and classes[0] == 0:
+            scores = -scores  # decision values speak for the last class
+        codes = encode(y[row], labels, "y_true")
+        if pooling == "pooled":
+            if np.unique(row).size < row.size:
+                raise ValueError(
+                    "pooling='pooled' needs every row to be tested once; repeated folds go with "
+                    "pooling='folds'."
+                )
+            return cls(codes, scores, classes, labels)._check()
+        return cls(codes, scores, classes, labels, fold, row)._check()
+
+    def _check(self):
+        if not np.all(np.isfinite(self.scores)):
+            raise ValueError("y_score must hold finite numbers, got NaN or infinity.")
+        for k in range(self.n_scored):
+            positive = self.codes == self.classes[k]
+            if positive.all() or not positive.any():
+                label = self.labels[self.classes[k]]
+                found = "only" if positive.all() else "no"
+                raise ValueError(
+                    f"a ranking needs rows of both kinds, but y_true holds {found} rows of class "
+                    f"{label!r}."
+                )
+        return self
+
+    @property
+    def n(self):
+        """Number of rows."""
+        return len(self.codes) if self.row is None else int(np.unique(self.row).size)
+
+    @property
+    def n_scored(self):
+        """Number of columns of scores."""
+        return self.scores.shape[1]
+
+    @property
+    def folded(self):
+        """Whether every fold is ranked by itself."""
+        return self.fold is not None
+
+    def describe(self, method):
+        """Short text for reprs and reports."""
+        if not self.folded:
+            return method
+        return f"{method}, mean of {np.unique(self.fold).size} folds"
+
+    def class_weights(self, average):
+        """Weights of the columns, with sum 1."""
+        if average == "macro":
+            return np.full(self.n_scored, 1 / self.n_scored)
+        share = np.array([(self.codes == k).mean() for k in self.classes])
+        return share / share.sum()
+
+    def problem(self, column):
+        """Which rows are positive for a column, and their scores."""
+        return self.codes == self.classes[column], self.scores[:, column]
+
+    def estimate(self, function, column):
+        """Value and influences of a ranking metric for one column."""
+        positive, score = self.problem(column)
+        if not self.folded:
+            return function(positive, score)
+        found, lacking = within_folds(function, positive, score, self.fold, self.row)
+        if lacking:
+            warnings.warn(
+                f"{len(lacking)} of {np.unique(self.fold).size} folds lack a class: they have no "
+                "ranking to judge and are left out.",
+                UndefinedMetricWarning,
+                stacklevel=4,
+            )
+        return found
+
+
+def _columns(scores, labels, pos_label):
+    """Scores with a column per question, and the class that each one is about."""
+    if scores.dtype.kind not in "iufb":
+        raise TypeError(f"y_score must hold numbers, got an array of type {scores.dtype}.")
+    scores = scores.astype(float)
+    if scores.ndim == 2 and scores.shape[1] == 1:
+        scores = scores[:, 0]
+    if scores.ndim not in (1, 2):
+        raise ValueError(f"y_score must have one or two dimensions, got shape {scores.shape}.")
+    size = len(labels)
+    if scores.ndim == 2 and scores.shape[1] != size:
+        raise ValueError(
+            f"y_score must have one column per class, {size}, got {scores.shape[1]}. Name all "
+            "classes with labels=[...] if some do not occur."
+        )
+    if scores.ndim == 2 and size > 2 and pos_label is None:
+        return scores, np.arange(size)
+    label = check_pos_label(labels, pos_label)
+    if label is None:
+        raise ValueError(
+            f"there are {size} classes {list(labels)[:10]} but one score per row: name the class "
+            "that it is about with pos_label=, or give one column per class."
+        )
+    index = labels.index(label)
+    if scores.ndim == 2:
+        return scores[:, [index]], np.array([index])
+    return scores[:, None], np.array([index])

@@ -1,0 +1,193 @@
+"""Running the tasks of a long study: in parallel, with progress, and so that it can be resumed."""
+
+import functools
+import hashlib
+import inspect
+import io
+import json
+import os
+import sys
+import time
+import warnings
+from concurrent.futures import BrokenExecutor, CancelledError
+from pathlib import Path
+
+import joblib
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+# A process that died takes its task with it, and joblib its whole call: loky says BrokenExecutor,
+# dask says CancelledError. Finished tasks are kept, so only the others are run again.
+_WORKER_LOST = (BrokenExecutor, CancelledError)
+_ATTEMPTS = 3
+_SAVE_EVERY = 2.0  # seconds; an orderly end saves in any case
+_BATCH = 8  # tasks per worker where the backend cannot give back results one by one
+
+
+class Progress:
+    """A line on stderr, written again as tasks are done."""
+
+    def __init__(self, total, verbose):
+        self.total, self.verbose, self.done = total, verbose, 0
+        self.start, self.shown = time.monotonic(), 0.0
+
+    def step(self, number=1):
+        """Count finished tasks."""
+        self.done += number
+        now = time.monotonic()
+        if self.verbose and (now - self.shown > 0.5 or self.done == self.total):
+            self.shown = now
+            text = f"coverage study: {self.done} of {self.total} tasks, {now - self.start:.0f} s"
+            end = "\n" if self.done == self.total else ""
+            print(f"\r{text}", end=end, file=sys.stderr, flush=True)
+
+
+class Checkpoint:
+    """Results of finished tasks, kept in a file if there is one.
+
+    A result is a pair: an array of floats and a list of texts. The file is an ``.npz`` without
+    pickled objects, replaced as a whole, so that it is never half written.
+    """
+
+    def __init__(self, path):
+        self.path = None if path is None else Path(path)
+        self.results: dict = {}
+        self.seed = None
+        self._stored: dict | None = None
+        self._saved = time.monotonic()
+        if self.path is None:
+            return
+        if self.path.suffix != ".npz":
+            raise ValueError(f"checkpoint must be the name of an .npz file, got {str(path)!r}.")
+        if not self.path.parent.is_dir():
+            raise ValueError(f"checkpoint must be in a directory that exists, got {str(path)!r}.")
+        if self.path.exists():
+            self._load()
+
+    def _load(self):
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                head = json.loads(str(file["study"]))
+                self._stored, self.seed = head["arguments"], head["seed"]
+                for name in file.files:
+                    if name != "study":
+                        self.results[name] = (file[name], head["texts"].get(name, []))
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError(
+                f"checkpoint {str(self.path)!r} is not the file of a coverage study "
+                f"({type(error).__name__}: {error}). Name another file."
+            ) from error
+
+    def open(self, arguments, seed):
+        """Refuse a file that belongs to other arguments."""
+        self.arguments, self.seed = arguments, seed
+        if self._stored is None:
+            return
+        differing = [name for name in arguments if self._stored.get(name) != arguments[name]]
+        if differing:
+            raise ValueError(
+                f"checkpoint {str(self.path)!r} belongs to another study: {', '.join(differing)} "
+                "differ. Repeat the call with the same arguments, name another file, or delete "
+                "this one."
+            )
+
+    def add(self, key, result):
+        """Keep a result, and write the file now and then."""
+        self.results[key] = result
+        if time.monotonic() - self._saved > _SAVE_EVERY:
+            self.save()
+
+    def save(self):
+        """Write the file."""
+        if self.path is None:
+            return
+        texts = {key: list(text) for key, (_, text) in self.results.items() if text}
+        head = {"arguments": self.arguments, "seed": self.seed, "texts": texts}
+        buffer = io.BytesIO()
+        arrays = {key: array for key, (array, _) in self.results.items()}
+        np.savez_compressed(buffer, study=np.array(json.dumps(head)), **arrays)
+        temporary = self.path.with_name(self.path.name + f".{os.getpid()}.tmp")
+        temporary.write_bytes(buffer.getvalue())
+        os.replace(temporary, self.path)
+        self._saved = time.monotonic()
+
+
+def run_tasks(function, tasks, n_jobs, checkpoint, progress):
+    """Results of ``function(key, *arguments)`` for every task ``{key: arguments}``, by key."""
+    progress.step(sum(key in checkpoint.results for key in tasks))
+    try:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                missing = {key: a for key, a in tasks.items() if key not in checkpoint.results}
+                for key, result in _results(function, missing, n_jobs):
+                    checkpoint.add(key, result)
+                    progress.step()
+                break
+            except _WORKER_LOST as error:
+                if attempt == _ATTEMPTS:
+                    raise
+                warnings.warn(
+                    f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): its tasks "
+                    f"are run again, attempt {attempt + 1} of {_ATTEMPTS}.",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
+    finally:  # an interrupted study keeps what it has
+        checkpoint.save()
+    return {key: checkpoint.results[key] for key in tasks}
+
+
+def _results(function, tasks, n_jobs):
+    """Yield (key, result) as tasks are finished."""
+    calls = [delayed(_keyed)(function, key, arguments) for key, arguments in tasks.items()]
+    if not calls:
+        return
+    try:
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    except ValueError:  # this backend gives back whole lists only
+        parallel = None
+    if parallel is not None:
+        yield from parallel(calls)
+        return
+    size = _BATCH * max(1, joblib.effective_n_jobs(n_jobs))
+    for start in range(0, len(calls), size):
+        yield from Parallel(n_jobs=n_jobs)(calls[start : start + size])
+
+
+def _keyed(function, key, arguments):
+    return key, function(*arguments)
+
+
+def fingerprint(value):
+    """Short text that differs for different arguments; functions count with their source."""
+    return hashlib.sha256(repr(_described(value)).encode()).hexdigest()[:16]
+
+
+def _described(value):
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.ascontiguousarray(value)
+        if array.dtype == object:
+            return "array", [_described(item) for item in array.ravel().tolist()]
+        return "array", array.shape, str(array.dtype), hashlib.sha256(array.tobytes()).hexdigest()
+    if isinstance(value, functools.partial):
+        return "partial", _described(value.func), _described(value.args), _described(value.keywords)
+    if isinstance(value, dict):
+        return "dict", [(str(key), _described(item)) for key, item in value.items()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value).__name__, [_described(item) for item in value]
+    if inspect.isroutine(value) or inspect.isclass(value):
+        name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}"
+        try:
+            source = inspect.getsource(value)
+        except (OSError, TypeError):  # typed at a prompt, or not written in Python
+            source = ""
+        held = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
+        return name, source, [(k, _described(v)) for k, v in sorted(held.items())]
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "get_params") and not inspect.isclass(value):
+        return kind, _described(value.get_params(deep=False))
+    if hasattr(value, "__dict__"):
+        return kind, _described(vars(value))
+    return kind, joblib.hash(value)

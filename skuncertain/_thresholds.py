@@ -1,0 +1,472 @@
+"""Any metric along the threshold of a classifier, and the operating point."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skuncertain._counts import ConfusionCounts
+from skuncertain._distributions import Posterior
+from skuncertain._metrics import get_metric
+from skuncertain._report import (
+    IntervalReport,
+    check_digits,
+    column,
+    interval_cell,
+    make_report,
+    section,
+)
+from skuncertain._score_input import ScoredRows
+from skuncertain._validation import (
+    check_integer,
+    check_kind,
+    check_level,
+    import_optional,
+    resolve_seed,
+)
+from skuncertain._version import __version__
+
+_MOST = 50  # thresholds that are chosen by default
+READING = (
+    "A row is called positive if its score is at least the threshold. Every interval is for that "
+    "threshold alone, as if it had been chosen before looking at these rows.",
+    "The best threshold of many is partly the luckiest: its score is optimistic. Choose it on "
+    "other rows than those that judge it.",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdReport:
+    """Metrics with their intervals along the threshold.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (k,)
+        Thresholds, rising.
+    counts : ConfusionCounts
+        One matrix per threshold, shape (k,).
+    metrics : dict
+        Metrics by the name that was asked for.
+    values : dict of ndarray of shape (k,)
+        Observed value of every metric.
+    low, high : dict of ndarray of shape (k,)
+        Ends of the intervals.
+    operating_threshold : float or None
+        Threshold that is in use.
+    level, kind, prior : object
+        As asked.
+    interval_error : dict of ndarray of shape (k,)
+        Monte Carlo error of the ends.
+    seed : int
+        Seed of metrics that are drawn.
+    warnings : tuple of str
+        Warnings that were given when it was made.
+
+    See Also
+    --------
+    threshold_report : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import threshold_report
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
+    >>> report = threshold_report(y, score, thresholds=[0.45, 0.75])
+    >>> report.values["recall"]
+    array([1. , 0.6])
+    """
+
+    thresholds: np.ndarray
+    counts: ConfusionCounts
+    metrics: dict
+    values: dict
+    low: dict
+    high: dict
+    operating_threshold: float | None
+    level: float
+    kind: str
+    prior: Any
+    interval_error: dict
+    seed: int
+    warnings: tuple = ()
+
+    def __repr__(self):
+        at = "" if self.operating_threshold is None else f", operating at {self._number()}"
+        return (
+            f"ThresholdReport({len(self.thresholds)} thresholds, n={self.counts.n[0]}, "
+            f"pos_label={self.counts.pos_label!r}, metrics={list(self.metrics)}{at})"
+        )
+
+    def _number(self):
+        return f"{self.operating_threshold:.4g}"
+
+    def operating_point(self, threshold: float | None = None) -> ConfusionCounts:
+        """Confusion matrix at one of the thresholds.
+
+        Parameters
+        ----------
+        threshold : float, default=None
+            One of `thresholds`; by default the one that is in use.
+
+        Returns
+        -------
+        ConfusionCounts
+            Its ``posterior(metric)`` is that of the operating point.
+        """
+        threshold = self.operating_threshold if threshold is None else threshold
+        if threshold is None:
+            raise ValueError("there is no operating threshold: name one with threshold=.")
+        return self.counts[int(self._place(threshold))]
+
+    def _place(self, threshold):
+        found = np.flatnonzero(np.isclose(self.thresholds, threshold, rtol=1e-12, atol=0))
+        if not found.size:
+            near = self.thresholds[np.argmin(np.abs(self.thresholds - threshold))]
+            raise ValueError(
+                f"threshold must be one of the reported ones, got {threshold!r}; the nearest is "
+                f"{near:g}. Give thresholds=[...] to look at others."
+            )
+        return found[0]
+
+    def posterior(self, metric: Any, threshold: float | None = None) -> Posterior:
+        """Posterior of a metric at one of the thresholds.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            Any metric, see :func:`get_metric`.
+        threshold : float, default=None
+            One of `thresholds`; by default the one that is in use.
+
+        Returns
+        -------
+        Posterior
+            The posterior.
+        """
+        counts = self.operating_point(threshold)
+        return counts.posterior(metric, prior=self.prior, random_state=self.seed)
+
+    def best(self, metric: Any = None) -> float:
+        """Threshold at which a metric was best in these rows.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            One of the reported metrics; by default the first.
+
+        Returns
+        -------
+        float
+            The threshold. The score there is optimistic, because it was chosen for it.
+        """
+        name = next(iter(self.metrics)) if metric is None else metric
+        if name not in self.metrics:
+            raise ValueError(f"metric must be one of {list(self.metrics)}, got {metric!r}.")
+        up = self.metrics[name].greater_is_better
+        if up is None:
+            raise ValueError(f"metric {name!r} has no direction: neither more nor less is better.")
+        values = self.values[name] if up else -self.values[name]
+        if np.all(np.isnan(values)):
+            raise ValueError(f"{name} is undefined at all thresholds.")
+        return float(self.thresholds[np.nanargmax(values)])
+
+    def _columns(self):
+        table = {"threshold": self.thresholds}
+        for name in self.metrics:
+            table |= {name: self.values[name]}
+            table |= {f"{name}_low": self.low[name], f"{name}_high": self.high[name]}
+        return table
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            One list per column, and what was asked.
+        """
+        return {
+            **{name: values.tolist() for name, values in self._columns().items()},
+            "operating_threshold": self.operating_threshold,
+            "level": self.level,
+            "kind": self.kind,
+            "prior": self.prior if isinstance(self.prior, str) else np.asarray(self.prior).tolist(),
+            "counts": self.counts.to_dict(),
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+            "skuncertain": __version__,
+        }
+
+    def to_frame(self) -> Any:
+        """Table with one row per threshold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Every metric with its interval.
+        """
+        pandas = import_optional("pandas", "pandas", "ThresholdReport.to_frame")
+        return pandas.DataFrame(self._columns()).set_index("threshold")
+
+    def report(self, *, digits: int | None = None) -> IntervalReport:
+        """Metrics along the threshold in words, numbers and plots.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        rows = []
+        for k, threshold in enumerate(self.thresholds):
+            used = self.operating_threshold is not None and threshold == self.operating_threshold
+            row = {"threshold": f"{'* ' if used else ''}{threshold:.4g}"}
+            for name in self.metrics:
+                row[name] = interval_cell(
+                    (self.low[name][k], self.high[name][k]),
+                    self.values[name][k],
+                    self.interval_error[name][k],
+                )
+            rows.append(row)
+        notes = [] if self.operating_threshold is None else ["*: the threshold in use"]
+        names = list(self.metrics)
+        part = section(
+            "Thresholds",
+            ["threshold", *(column(name) for name in names)],
+            rows,
+            notes=notes,
+            figure={"type": "methods", "columns": names} if len(rows) <= 60 else None,
+        )
+        n = int(self.counts.n[0])
+        return make_report(
+            "thresholds",
+            "Threshold report",
+            settings={
+                "level": self.level,
+                "kind": self.kind,
+                "prior": self.prior if isinstance(self.prior, str) else "given",
+                "method": "Dirichlet posterior of one test set, for every threshold",
+                "omega": None,
+                "n": n,
+                "k": None,
+                "pos_label": self.counts.pos_label,
+            },
+            question=(
+                f"What are the metrics of this one model on rows like these {n}, if rows are "
+                "called positive from that threshold on?"
+            ),
+            sections={"thresholds": part},
+            warnings=self.warnings,
+            reading=READING,
+            digits=check_digits(digits),
+        )
+
+    def _repr_html_(self):
+        return self.report()._repr_html_()
+
+
+def threshold_report(
+    y_true: ArrayLike,
+    y_score: Any,
+    thresholds: Any = None,
+    *,
+    X: Any = None,
+    metrics: Any = ("precision", "recall", "f1"),
+    operating_threshold: float | None = None,
+    level: float = 0.95,
+    kind: str = "eti",
+    prior: Any = "auto",
+    labels: Any = None,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> ThresholdReport:
+    """Look at any metric along the threshold.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,), BayesianCrossValidator or classifier
+        Scores of the positive class. A :class:`BayesianCrossValidator` with
+        ``keep_predictions=True`` brings its out-of-fold scores, pooled. A fitted classifier scores
+        `X`; scikit-learn's ``TunedThresholdClassifierCV`` and ``FixedThresholdClassifier`` bring
+        their threshold as well.
+    thresholds : array-like, int or None, default=None
+        Thresholds; or how many, spread evenly over the scores. By default at most 50.
+    X : array-like, default=None
+        Rows, if `y_score` is a classifier.
+    metrics : str or list of str, Metric or callable, default=("precision", "recall", "f1")
+        See :func:`get_metric`.
+    operating_threshold : float, default=None
+        Threshold that is in use; it is added to the others and marked.
+    level : float, default=0.95
+        Probability of the intervals.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    prior : str, float or array-like of shape (2, 2), default="auto"
+        See :meth:`ConfusionCounts.posterior`.
+    labels, pos_label : object, default=None
+        See :func:`auc_posterior`.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of metrics that are drawn.
+
+    Returns
+    -------
+    ThresholdReport
+        Values and intervals; `operating_point` gives the counts at a threshold.
+
+    See Also
+    --------
+    roc_band : All thresholds at once.
+    interval_report : One confusion matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import TunedThresholdClassifierCV, train_test_split
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skuncertain import threshold_report
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> tuned = TunedThresholdClassifierCV(GaussianNB(), scoring="f1").fit(X_train, y_train)
+    >>> report = threshold_report(y_test, tuned, X=X_test)
+    >>> report.posterior("f1").interval()
+    Interval(low=0.91..., high=0.97...)
+    """
+    level, kind = check_level(level), check_kind(kind)
+    if hasattr(y_score, "predict"):
+        scores, pos_label, found = _of_classifier(y_score, X, pos_label)
+        if operating_threshold is None:
+            operating_threshold = found
+    else:
+        scores = y_score
+        if X is not None:
+            raise ValueError("X is for a classifier; scores need no rows.")
+    pooling = "pooled" if hasattr(scores, "cv_results_") else None
+    rows = ScoredRows.of(y_true, scores, labels, pos_label, pooling)
+    if rows.n_scored > 1:
+        raise ValueError(
+            f"a threshold is about one class, and there are {rows.n_scored}: name it with "
+            "pos_label=."
+        )
+    positive, score = rows.problem(0)
+    places = _check_thresholds(thresholds, score, operating_threshold)
+    counts = _counts(rows, positive, score, places)
+    seed = resolve_seed(random_state)
+    names = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    asked = {
+        name if isinstance(name, str) else get_metric(name).name: get_metric(name) for name in names
+    }
+    if not asked:
+        raise ValueError("metrics must name at least one metric, got an empty list.")
+    values, low, high, errors = {}, {}, {}, {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name, metric in asked.items():
+            posterior = counts.posterior(metric, prior=prior, random_state=seed)
+            ends = posterior.interval(level, kind)
+            values[name] = np.broadcast_to(posterior.observed, places.shape)
+            low[name], high[name] = np.broadcast_arrays(*ends)
+            error = posterior.interval_error(level, kind)
+            errors[name] = np.broadcast_to(error, places.shape)
+    return ThresholdReport(
+        thresholds=places,
+        counts=counts,
+        metrics=asked,
+        values=values,
+        low=low,
+        high=high,
+        operating_threshold=None if operating_threshold is None else float(operating_threshold),
+        level=level,
+        kind=kind,
+        prior=prior,
+        interval_error=errors,
+        seed=seed,
+        # Beyond the highest score nothing is predicted positive: told once, not raised.
+        warnings=tuple(dict.fromkeys(str(warning.message) for warning in caught)),
+    )
+
+
+def _of_classifier(classifier, X, pos_label):
+    """Scores of a fitted classifier, the class they are about, and its threshold."""
+    if hasattr(classifier, "cv_results_") and hasattr(classifier, "scores_"):
+        if X is not None:
+            raise ValueError("X is for a classifier; a cross-validator has its scores already.")
+        return classifier, pos_label, None
+    if X is None:
+        raise ValueError("X is missing: a classifier needs rows to score.")
+    classes = list(getattr(classifier, "classes_", ()))
+    if len(classes) != 2:
+        raise ValueError(
+            f"a threshold needs a fitted classifier of two classes, got {classifier!r}."
+        )
+    wanted = pos_label if pos_label is not None else getattr(classifier, "pos_label", None)
+    method = getattr(classifier, "response_method", "auto")
+    names = ("predict_proba", "decision_function") if method == "auto" else (method,)
+    name = next((name for name in names if hasattr(classifier, name)), None)
+    if name is None:
+        raise ValueError(f"{classifier!r} has neither predict_proba nor decision_function.")
+    response = np.asarray(getattr(classifier, name)(X))
+    label = classes[1] if wanted is None else wanted
+    if label not in classes:
+        raise ValueError(f"pos_label must be one of the classes {classes}, got {label!r}.")
+    index = classes.index(label)
+    sides = response.T if response.ndim == 2 else (-response, response)
+    return sides[index], label, _threshold_of(classifier, name)
+
+
+def _threshold_of(classifier, response):
+    """Threshold in use: tuned, fixed, or the one that `predict` has by itself."""
+    tuned = getattr(classifier, "best_threshold_", None)
+    if tuned is not None:
+        return float(tuned)
+    fixed = getattr(classifier, "threshold", "auto")
+    if isinstance(fixed, str):
+        return 0.5 if response == "predict_proba" else 0.0
+    return float(fixed)
+
+
+def _check_thresholds(thresholds, score, operating):
+    if thresholds is None or isinstance(thresholds, int | np.integer):
+        number = _MOST if thresholds is None else check_integer("thresholds", thresholds, low=1)
+        found = np.unique(score)
+        if found.size > number:
+            found = np.unique(np.quantile(score, np.linspace(0, 1, number), method="nearest"))
+    else:
+        found = np.unique(np.asarray(thresholds, dtype=float))
+        if found.size == 0 or np.isnan(found).any() or np.ndim(thresholds) != 1:
+            raise ValueError(f"thresholds must be a list of numbers, got {thresholds!r}.")
+    if operating is not None:
+        if not np.isfinite(operating):
+            raise ValueError(f"operating_threshold must be a number, got {operating!r}.")
+        found = np.union1d(found, [float(operating)])
+    return found
+
+
+def _counts(rows, positive, score, thresholds):
+    """One matrix per threshold: a row is called positive if its score reaches it."""
+
+    def reached(values):
+        return values.size - np.searchsorted(np.sort(values), thresholds, side="left")
+
+    tp, fp = reached(score[positive]), reached(score[~positive])
+    index = rows.classes[0]
+    label = rows.labels[index]
+    rest = [other for other in rows.labels if other != label]
+    pair = (rest[0], label) if len(rest) == 1 else ("rest", label)
+    if len(rest) == 1 and index == 0:
+        pair = (label, rest[0])
+    return ConfusionCounts.from_binary(
+        tp=tp,
+        fn=positive.sum() - tp,
+        fp=fp,
+        tn=(~positive).sum() - fp,
+        labels=pair,
+        pos_label=label,
+    )

@@ -1,0 +1,381 @@
+"""Populations whose true metric is known: what a coverage study draws its samples from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skuncertain._counts import ConfusionCounts
+from skuncertain._metric_formulas import two_by_two
+from skuncertain._proportions import proportion_cells
+from skuncertain._splits import Splits
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Samples of one point of a study.
+
+    Attributes
+    ----------
+    counts : ConfusionCounts
+        One matrix per sample, or one per sample and fold.
+    rows : tuple or None
+        Codes of true and predicted labels, each (samples, n), where the order of rows matters.
+    truth : ndarray or None
+        True value for every sample, where it differs between them.
+    splits : Splits or None
+        The splits behind the folds.
+    lost : tuple of str
+        Why samples could not be drawn, one reason each; they are not among the counts.
+    """
+
+    counts: ConfusionCounts
+    rows: tuple | None = None
+    truth: np.ndarray | None = None
+    splits: Splits | None = None
+    lost: tuple = ()
+
+
+class Truth:
+    """What all truths share; not constructed by users."""
+
+    layout = "counts"  # what a sample is: "counts", "folds" or "rows"
+    chunk = 250  # samples per task: fixed, so that results do not depend on the number of workers
+    default_metric = "accuracy"
+    labels: tuple = (0, 1)
+    _varied: dict
+
+    @property
+    def shape(self) -> tuple:
+        """Shape of the grid of points."""
+        return next(iter(self._varied.values())).shape if self._varied else ()
+
+    def coordinates(self):
+        """Name and value, on the grid, of everything that tells the points apart."""
+        return self._varied
+
+    def matrices(self, metric, positive):
+        """Probabilities of the cells at every point, or None if they are not known."""
+        raise NotImplementedError
+
+    def check_size(self, n):
+        """Refuse a number of rows that cannot be drawn."""
+
+    def draw(self, point, n, size, seed, metric, positive):
+        """Draw samples of n rows; `point` is an index into the flattened grid."""
+        raise NotImplementedError
+
+
+def sequence(seed):
+    """Seed sequence of a task; made anew every time, because spawning changes it."""
+    return np.random.SeedSequence(seed[0], spawn_key=seed[1:])
+
+
+def check_numbers(parameter, value, *, low, high, closed=True):
+    """Return an array of numbers in a range."""
+    rule = f"{parameter} must be in {'[' if closed else '('}{low:g}, {high:g}{']' if closed else ')'}"
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf" or array.size == 0:
+        raise TypeError(f"{rule}, got {value!r}.")
+    array = array.astype(float)
+    outside = ~((low <= array) & (array <= high)) if closed else ~((low < array) & (array < high))
+    if outside.any():
+        raise ValueError(f"{rule}, got {array[outside].ravel()[0]:g}.")
+    array.flags.writeable = False
+    return array
+
+
+def _varied(given, wanted=()):
+    """Broadcast parameters to one grid; keep those that vary, or are wanted in any case."""
+    grids = dict(zip(given, np.broadcast_arrays(*given.values()), strict=True))
+    return {name: grids[name] for name in given if given[name].size > 1 or name in wanted}
+
+
+def _show(array):
+    return f"{array:g}" if array.ndim == 0 else f"<{' x '.join(map(str, array.shape))} values>"
+
+
+class BinomialTruth(Truth):
+    """A proportion of known value: of n rows, a binomial number are successes.
+
+    Parameters
+    ----------
+    p : float or array-like
+        True value, or a grid of them, in [0, 1].
+
+    See Also
+    --------
+    coverage_study : Uses it.
+    MultinomialTruth : Any metric of a confusion matrix.
+
+    Notes
+    -----
+    The metric of the study may be any proportion. By default it is recall, in which one cell holds
+    the successes and one the failures, so that a prior such as "laplace" counts once on each side;
+    accuracy has two cells on each side and gets twice the prior.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skuncertain import BinomialTruth, coverage_study
+    >>> truth = BinomialTruth(np.arange(1, 100) / 100)
+    >>> coverage_study(["jeffreys", "clopper-pearson"], truth, n=100)
+    CoverageStudy(recall, level=0.95, 2 methods x 99 points, exact: jeffreys 0.950 (min 0.921),
+    clopper-pearson 0.965 (min 0.954))
+    """
+
+    default_metric = "recall"
+
+    def __init__(self, p: ArrayLike) -> None:
+        self.p = check_numbers("p", p, low=0, high=1)
+        self._varied = {"p": self.p}
+
+    def __repr__(self):
+        return f"BinomialTruth(p={_show(self.p)})"
+
+    def matrices(self, metric, positive):
+        found = proportion_cells(metric)
+        if found is None or found[2] != 1:
+            raise ValueError(
+                f"BinomialTruth needs a metric that is a proportion, such as 'recall' or "
+                f"'accuracy'; got {metric.name!r}. Use MultinomialTruth."
+            )
+        success, failure = found[:2]
+        if success == "trace":
+            success, failure = (1, 0, 0, 1), (0, 1, 1, 0)
+        elif success == "off":
+            success, failure = (0, 1, 1, 0), (1, 0, 0, 1)
+        cells = np.zeros((4, *self.p.shape))
+        cells[np.argmax(success)], cells[np.argmax(failure)] = self.p, 1 - self.p
+        matrix = two_by_two(*cells)
+        return matrix if positive != 0 else matrix[..., ::-1, ::-1]
+
+    def draw(self, point, n, size, seed, metric, positive):
+        return _multinomial(self.matrices(metric, positive), self.labels, point, n, size, seed)
+
+
+class MultinomialTruth(Truth):
+    """Independent rows that fall into the cells of a confusion matrix with known probabilities.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (..., C, C)
+        Probabilities, rows true, columns predicted, summing to 1. Leading axes are a grid of
+        points; a matrix of NaN marks a point that cannot be, its coverage is NaN.
+
+    See Also
+    --------
+    coverage_study : Uses it.
+    BinomialTruth : A single proportion.
+
+    Examples
+    --------
+    >>> from skuncertain import MultinomialTruth, coverage_study
+    >>> truth = MultinomialTruth([[0.60, 0.05], [0.10, 0.25]])
+    >>> coverage_study(["neutral", "laplace"], truth, metric="f1", n=60)
+    CoverageStudy(f1, level=0.95, 2 methods x 1 point, exact: neutral 0.950, laplace 0.949)
+    """
+
+    def __init__(self, matrix: ArrayLike) -> None:
+        array = np.asarray(matrix)
+        if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
+            raise ValueError(
+                f"matrix must have shape (..., C, C), rows true, got shape {array.shape}."
+            )
+        if array.dtype.kind not in "iuf":
+            raise TypeError(f"matrix must hold probabilities, got {array.dtype}.")
+        array, total = array.astype(float), array.sum(axis=(-2, -1))
+        void = np.isnan(array).all(axis=(-2, -1))
+        if not np.all(void | (np.abs(total - 1) < 1e-9)) or np.any(array < 0):
+            worst = total[~void & (np.abs(total - 1) >= 1e-9)]
+            got = f"a sum of {worst[0]:g}" if worst.size else "a negative or missing one"
+            raise ValueError(
+                f"matrix must hold probabilities that sum to 1 (or only NaN), got {got}. "
+                "Divide counts by their sum."
+            )
+        array.flags.writeable = False
+        self.matrix = array
+        self.labels = tuple(range(array.shape[-1]))
+        self._shape = array.shape[:-2]
+        self._varied = {}
+
+    @classmethod
+    def from_rates(
+        cls, *, precision: ArrayLike, recall: ArrayLike, prevalence: ArrayLike = 0.5
+    ) -> "MultinomialTruth":
+        """Two classes with given precision, recall and prevalence.
+
+        Parameters
+        ----------
+        precision, recall, prevalence : float or array-like
+            True values in (0, 1], (0, 1] and (0, 1); arrays are broadcast to a grid.
+
+        Returns
+        -------
+        MultinomialTruth
+            A pair that would need more negatives than there are is a point of NaN:
+            prevalence * recall * (1 - precision) / precision is the rate of false positives and
+            must not exceed 1 - prevalence.
+        """
+        given = {
+            "precision": check_numbers("precision", precision, low=0, high=1),
+            "recall": check_numbers("recall", recall, low=0, high=1),
+            "prevalence": check_numbers("prevalence", prevalence, low=0, high=1, closed=False),
+        }
+        for name in ("precision", "recall"):
+            if np.any(given[name] == 0):
+                raise ValueError(f"{name} must be above 0: with 0 there is no true positive.")
+        p, r, share = np.broadcast_arrays(*given.values())
+        tp, fn, fp = share * r, share * (1 - r), share * r * (1 - p) / p
+        tn = 1 - share - fp
+        tn = np.where(np.abs(tn) < 1e-12, 0.0, tn)
+        matrix = two_by_two(tp, fn, fp, tn)
+        truth = cls(np.where((tn < 0)[..., None, None], np.nan, matrix))
+        truth._varied = _varied(given)
+        return truth
+
+    @property
+    def shape(self) -> tuple:
+        """Shape of the grid of points."""
+        return self._shape
+
+    def coordinates(self):
+        if self._varied or not self._shape:
+            return self._varied
+        return {"point": np.arange(int(np.prod(self._shape))).reshape(self._shape)}
+
+    def __repr__(self):
+        size = self.matrix.shape[-1]
+        points = " x ".join(map(str, self._shape)) + " points, " if self._shape else ""
+        return f"MultinomialTruth({points}{size} classes)"
+
+    def matrices(self, metric, positive):
+        return self.matrix
+
+    def draw(self, point, n, size, seed, metric, positive):
+        return _multinomial(self.matrix, self.labels, point, n, size, seed)
+
+
+def _multinomial(matrix, labels, point, n, size, seed):
+    one = matrix.reshape(-1, *matrix.shape[-2:])[point]
+    rng = np.random.default_rng(sequence(seed))
+    cells = rng.multinomial(n, one.ravel() / one.sum(), size=size)
+    return Sample(ConfusionCounts(cells.reshape(size, *one.shape), labels=labels))
+
+
+class MarkovTruth(Truth):
+    """Rows in an order, each depending on the one before: frames, pixels, days.
+
+    Parameters
+    ----------
+    recall, specificity : float or array-like
+        True rates of hits among positive and negative rows.
+    prevalence : float or array-like, default=0.5
+        True share of positive rows.
+    label_correlation, hit_correlation : float or array-like, default=0
+        Correlation of neighbouring labels, and of neighbouring hits (exactly so if recall equals
+        specificity), in [0, 1). Rows k apart have the k-th power of it.
+
+    See Also
+    --------
+    coverage_study : Uses it. A method ``{"thin": 10}`` looks at every tenth row only;
+        ``{"block": 25}`` takes 25 consecutive rows for one group.
+
+    Notes
+    -----
+    Two chains. A label repeats the one before it with probability `label_correlation`, otherwise it
+    is drawn anew; with a prevalence of 1/2 a label then equals its predecessor with probability
+    (1 + label_correlation) / 2. A prediction is right where a uniform number is below the rate of
+    its class; that number, too, repeats with probability `hit_correlation`. A prediction therefore
+    depends on its own label and on the prediction before it, while every single row has the cell
+    probabilities of independent rows, so that all true metrics are known.
+
+    Examples
+    --------
+    >>> from skuncertain import MarkovTruth, coverage_study
+    >>> truth = MarkovTruth(recall=0.8, specificity=0.8, hit_correlation=0.8)
+    >>> study = coverage_study(["wilson"], truth, n=500, n_replications=2000, random_state=0)
+    >>> bool(study.coverage[0] < 0.6)  # of 95 % intervals for independent rows
+    True
+    """
+
+    layout = "rows"
+
+    def __init__(
+        self,
+        *,
+        recall: ArrayLike,
+        specificity: ArrayLike,
+        prevalence: ArrayLike = 0.5,
+        label_correlation: ArrayLike = 0.0,
+        hit_correlation: ArrayLike = 0.0,
+    ) -> None:
+        given = {
+            "recall": check_numbers("recall", recall, low=0, high=1),
+            "specificity": check_numbers("specificity", specificity, low=0, high=1),
+            "prevalence": check_numbers("prevalence", prevalence, low=0, high=1, closed=False),
+        }
+        for name, value in (
+            ("label_correlation", label_correlation),
+            ("hit_correlation", hit_correlation),
+        ):
+            given[name] = check_numbers(name, value, low=0, high=1)
+            if np.any(given[name] == 1):
+                raise ValueError(f"{name} must be below 1: with 1 all rows are one row.")
+        self.recall, self.specificity, self.prevalence = (
+            given[name] for name in ("recall", "specificity", "prevalence")
+        )
+        self.label_correlation = given["label_correlation"]
+        self.hit_correlation = given["hit_correlation"]
+        self._grids = np.broadcast_arrays(*given.values())
+        self._varied = _varied(given)
+
+    def __repr__(self):
+        names = ("recall", "specificity", "prevalence", "label_correlation", "hit_correlation")
+        return f"MarkovTruth({', '.join(f'{n}={_show(getattr(self, n))}' for n in names)})"
+
+    def matrices(self, metric, positive):
+        recall, specificity, share = self._grids[:3]
+        return two_by_two(
+            share * recall,
+            share * (1 - recall),
+            (1 - share) * (1 - specificity),
+            (1 - share) * specificity,
+        )
+
+    def draw(self, point, n, size, seed, metric, positive):
+        recall, specificity, share, of_labels, of_hits = (g.ravel()[point] for g in self._grids)
+        rng = np.random.default_rng(sequence(seed))
+        y_true = _repeating(rng, size, n, of_labels) < share
+        hit = _repeating(rng, size, n, of_hits) < np.where(y_true, recall, specificity)
+        y_true, y_pred = y_true.astype(np.int8), (y_true == hit).astype(np.int8)
+        return Sample(count_rows(y_true, y_pred), (y_true, y_pred))
+
+
+def _repeating(rng, size, n, correlation):
+    """Sequences of uniform numbers, each of which repeats its predecessor now and then."""
+    fresh = rng.random((size, n)) >= correlation
+    fresh[:, 0] = True
+    last = np.maximum.accumulate(np.where(fresh, np.arange(n), 0), axis=1)
+    return np.take_along_axis(rng.random((size, n)), last, axis=1)
+
+
+def count_rows(y_true, y_pred):
+    """Counts of two classes, coded 0 and 1, along the last axis."""
+    tp, positive, predicted = (
+        np.count_nonzero(part, axis=-1) for part in (y_true & y_pred, y_true, y_pred)
+    )
+    n = y_true.shape[-1]
+    return ConfusionCounts(two_by_two(tp, positive - tp, predicted - tp, n - positive - predicted + tp))
+
+
+def describe_grid(truth: Any, sizes: np.ndarray) -> dict:
+    """Coordinates of all points: those of the truth, and the number of rows as the last axis."""
+    shape = (*truth.shape, *sizes.shape)
+    tail = (1,) * sizes.ndim
+    found = {
+        name: np.broadcast_to(np.reshape(value, (*value.shape, *tail)), shape).copy()
+        for name, value in truth.coordinates().items()
+    }
+    return found | {"n": np.broadcast_to(sizes, shape).copy()}
