@@ -1,10 +1,13 @@
 """How sure are you of that score? Credible and confidence intervals for classification metrics."""
 
+from skuncertain._auc import auc_posterior, average_precision_posterior, compare_auc
 from skuncertain._comparison import compare, compare_cv, compare_paired
 from skuncertain._comparison_result import ComparisonResult
 from skuncertain._counts import ConfusionCounts
+from skuncertain._coverage_study import CoverageStudy, coverage_study
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
 from skuncertain._cross_validation import BayesianCrossValidator
+from skuncertain._curve_bands import PrecisionRecallBand, RocBand, pr_band, roc_band
 from skuncertain._dataset_comparison import DatasetComparison, compare_datasets
 from skuncertain._datasets import load_published_classifiers
 from skuncertain._distributions import BetaPosterior
@@ -14,9 +17,11 @@ from skuncertain._functions import credible_interval, metric_posterior, proporti
 from skuncertain._interval_report import interval_report
 from skuncertain._intervals import Interval
 from skuncertain._leaderboard import Leaderboard, leaderboard
+from skuncertain._learner_truths import EstimatorTruth, SubsampleTruth
 from skuncertain._metrics import Metric, get_metric, get_metric_names, make_metric
 from skuncertain._plot._comparison import ComparisonDisplay
 from skuncertain._plot._coverage import CoverageDisplay
+from skuncertain._plot._curves import PrecisionRecallBandDisplay, RocBandDisplay
 from skuncertain._plot._folds import FoldDisplay
 from skuncertain._plot._intervals import IntervalDisplay
 from skuncertain._plot._joint import JointDisplay
@@ -35,6 +40,8 @@ from skuncertain._scorers import ConfusionCountsScorer, make_bound_scorer
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._selection import BBCScore, bbc_score
 from skuncertain._show_versions import show_versions
+from skuncertain._thresholds import ThresholdReport, threshold_report
+from skuncertain._truths import BinomialTruth, MarkovTruth, MultinomialTruth
 from skuncertain._version import __version__ as __version__
 from skuncertain.exceptions import (
     DegenerateIntervalWarning,
@@ -46,14 +53,17 @@ __all__ = [
     "BBCScore",
     "BayesianCrossValidator",
     "BetaPosterior",
+    "BinomialTruth",
     "ComparisonDisplay",
     "ComparisonResult",
     "ConfusionCounts",
     "ConfusionCountsScorer",
     "CoverageDisplay",
+    "CoverageStudy",
     "CrossValPosterior",
     "DatasetComparison",
     "DegenerateIntervalWarning",
+    "EstimatorTruth",
     "FoldDiagnostics",
     "FoldDisagreementWarning",
     "FoldDisplay",
@@ -64,19 +74,31 @@ __all__ = [
     "JointDisplay",
     "JointPosterior",
     "Leaderboard",
+    "MarkovTruth",
     "Metric",
+    "MultinomialTruth",
     "PosteriorDisplay",
+    "PrecisionRecallBand",
+    "PrecisionRecallBandDisplay",
     "RankDisplay",
     "RefitRule",
+    "RocBand",
+    "RocBandDisplay",
     "SearchPosterior",
     "SmallSampleWarning",
+    "SubsampleTruth",
+    "ThresholdReport",
+    "auc_posterior",
+    "average_precision_posterior",
     "bbc_score",
     "best_lower_bound",
     "compare",
+    "compare_auc",
     "compare_cv",
     "compare_datasets",
     "compare_paired",
     "confidence_interval",
+    "coverage_study",
     "credible_interval",
     "cross_val_posterior",
     "fold_interval",
@@ -90,9 +112,12 @@ __all__ = [
     "make_metric",
     "metric_posterior",
     "most_probable_best",
+    "pr_band",
     "prior_from_metrics",
     "proportion_posterior",
+    "roc_band",
     "search_posterior",
     "show_versions",
     "simplest_equivalent",
+    "threshold_report",
 ]

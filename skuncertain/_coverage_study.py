@@ -275,7 +275,7 @@ def coverage_study(
     -----
     Enumeration needs methods that draw no random numbers. For proportions and F1 the outcomes are
     (successes, failures, other rows); for other metrics, and for functions of your own, all
-    confusion matrices of n rows, up to about 100 rows of two classes for proportions and 40 for
+    confusion matrices of n rows, up to about 100 rows of two classes for proportions and 30 for
     other metrics.
 
     Examples
@@ -311,7 +311,9 @@ def coverage_study(
     plan = Plan.make(truth, sizes, resolved, question, found, n_replications, seed)
     store.open(
         {
-            "methods": fingerprint([(m.name, m.function, m.options, m.thin, m.block) for m in resolved]),
+            "methods": fingerprint(
+                [(m.name, m.function, m.options, m.thin, m.block) for m in resolved]
+            ),
             "truth": fingerprint(truth),
             "n": sizes.tolist(),
             "metric": fingerprint(asked),

@@ -111,7 +111,7 @@ class RocBand(_Band):
     >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
     >>> roc_band(y, score)
-    RocBand(simultaneous, level=0.95, 5 positives, 5 negatives, roc_auc=0.880 [0.53..., 0.97...])
+    RocBand(simultaneous, level=0.95, 5 positives, 5 negatives, roc_auc=0.880 [0.473, 0.984])
     """
 
     fpr: np.ndarray
@@ -124,7 +124,7 @@ class RocBand(_Band):
     _axes = ("fpr", "tpr")
 
     def at(self, fpr: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the band at given false positive rates.
+        """Give both ends of the band at false positive rates.
 
         Parameters
         ----------
@@ -175,9 +175,9 @@ class PrecisionRecallBand(_Band):
     >>> from skuncertain import pr_band
     >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
-    >>> band = pr_band(y, score, prevalence=0.5)
-    >>> band.high[-1]
-    1.0
+    >>> pr_band(y, score, prevalence=0.5)
+    PrecisionRecallBand(simultaneous, level=0.95, 5 positives, 5 negatives,
+    average_precision=0.903 [0.562, 0.985])
     """
 
     recall: np.ndarray
@@ -193,7 +193,7 @@ class PrecisionRecallBand(_Band):
     _axes = ("recall", "precision")
 
     def at(self, recall: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the band at given recalls.
+        """Give both ends of the band at recalls.
 
         Parameters
         ----------

@@ -94,6 +94,33 @@ class StudentPosterior(Posterior):
         return ends
 
 
+class NormalPosterior(StudentPosterior):
+    """Normal around an estimate; a scale of 0 is a point mass.
+
+    Parameters
+    ----------
+    loc, scale : float or ndarray
+        Centre and scale.
+    **info : dict
+        Metric name, observed value and the like.
+    """
+
+    def __init__(self, loc, scale, **info):
+        super().__init__(1e9, loc, scale, **info)  # so many degrees of freedom are a normal
+
+    def interval(self, level=0.95, kind="eti"):
+        """Interval, with a warning where it leaves the range of the metric."""
+        low, high = ends = Posterior.interval(self, level, kind)
+        if np.any((np.asarray(low) < self.range[0]) | (np.asarray(high) > self.range[1])):
+            warnings.warn(
+                f"the normal interval of {self.metric} leaves its range {self.range}: a normal "
+                "distribution knows no limits.",
+                DegenerateIntervalWarning,
+                stacklevel=2,
+            )
+        return ends
+
+
 class LogitNormalPosterior(Posterior):
     """A value in (0, 1) whose logit is normal.
 

@@ -1,77 +1,35 @@
 """How many samples does an interval of a wanted width need, and how wide will it be?"""
 
 import numbers
-import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._counts import ConfusionCounts
-from skuncertain._differences import probability_below
-from skuncertain._distributions import BetaBinomialPosterior, BetaPosterior
-from skuncertain._metric_formulas import collapse, two_by_two
+from skuncertain._distributions import BetaPosterior
+from skuncertain._metric_formulas import collapse
 from skuncertain._metrics import get_metric
-from skuncertain._posterior import build_model
-from skuncertain._priors import check_prior
+from skuncertain._planning_studies import (
+    MOST,
+    TOLERANCE,
+    Plan,
+    ProportionStudy,
+    SimulatedStudy,
+    Successes,
+)
+from skuncertain._priors import PER_CELL, check_prior
 from skuncertain._proportions import proportion_cells
-from skuncertain._special import beta_logpdf, scale_odds
+from skuncertain._special import scale_odds
 from skuncertain._validation import (
     check_integer,
     check_kind,
     check_level,
     check_number,
-    import_optional,
     resolve_seed,
 )
-from skuncertain._version import __version__
-from skuncertain.exceptions import SmallSampleWarning
 
-_NARROWEST = 1e-3  # needs about four million samples
-_MOST = 10_000_000  # samples whose outcomes can be listed
-_BLOCKS = 32
-_TOLERANCE = 1e-12
-_CELLS_AT_ONCE = 2**22
-# (tp, fn, fp, tn) that belong to the denominator, and what they are called
-_COUNTED = {
-    (1, 1, 0, 0): "real positives",
-    (0, 0, 1, 1): "real negatives",
-    (1, 0, 1, 0): "predicted positives",
-    (0, 1, 0, 1): "predicted negatives",
-    (1, 1, 1, 0): "rows that are positive or predicted positive",
-    (1, 1, 1, 1): "rows",
-}
-
-
-class Plan:
-    """What the results of planning share; not constructed by users."""
-
-    __dataclass_fields__: Any
-
-    def to_dict(self) -> dict:
-        """Plain representation.
-
-        Returns
-        -------
-        dict
-            One entry per attribute, and the version.
-        """
-        names = [name for name, part in self.__dataclass_fields__.items() if part.repr]
-        values = {name: getattr(self, name) for name in names}
-        return {**values, "skuncertain": __version__}
-
-    def to_frame(self) -> Any:
-        """Table with one row.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The entries of `to_dict`.
-        """
-        pandas = import_optional("pandas", "pandas", f"{type(self).__name__}.to_frame")
-        return pandas.DataFrame([self.to_dict()])
+_NARROWEST = 1e-3  # about four million samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -255,289 +213,360 @@ class ExpectedWidth(Plan):
             The probability.
         """
         width = check_number("width", width, low=0, high=np.inf)
-        return float(self.probabilities[self.widths <= width + _TOLERANCE].sum())
+        return float(self.probabilities[self.widths <= width + TOLERANCE].sum())
 
 
 # --------------------------------------------------------------------------------------------------
-# Outcomes of a study
+# What is expected
 
 
-def last_true(predicate, low, high, ways=16):
-    """Largest integer at which a predicate holds that is true up to some point, then false.
+def required_sample_size(
+    *,
+    metric: Any = "recall",
+    expected: Any,
+    width: float,
+    level: float = 0.95,
+    power: float = 0.95,
+    kind: str = "eti",
+    prior: Any = "auto",
+    prevalence: float | None = None,
+    pos_label: Any = None,
+    n_studies: int = 1000,
+    n_draws: int | None = None,
+    random_state: Any = None,
+) -> SampleSize:
+    """Number of samples that makes an interval narrow enough.
 
-    `low` and `high` are arrays, the predicate is known to hold at `low` and not to hold at `high`.
-    It gets arrays (n, points) of candidates; `ways` candidates at once save calls.
-    """
-    low, high = (np.array(end, dtype=np.int64) for end in np.broadcast_arrays(low, high))
-    while np.any(high - low > 1):
-        points = low[:, None] + (high - low)[:, None] * np.arange(1, ways) // ways
-        points = np.clip(points, low[:, None], high[:, None])
-        known = np.concatenate([low[:, None], points, high[:, None]], axis=1)
-        inside = (points > low[:, None]) & (points < high[:, None])
-        holds = np.where(inside, predicate(points), points <= low[:, None])
-        first = np.concatenate([holds, np.zeros((len(low), 1), bool)], axis=1).argmin(axis=1)
-        rows = np.arange(len(low))
-        low, high = known[rows, first], known[rows, first + 1]
-    return low
-
-
-@dataclass(frozen=True)
-class Successes:
-    """Distribution of the successes among n: binomial, or beta-binomial if the rate is uncertain.
-
-    Attributes
+    Parameters
     ----------
-    rate : float or None
-        The rate, if it is a number.
-    a, b : float
-        Shapes of the Beta distribution of the rate otherwise.
+    metric : str, Metric or callable, default="recall"
+        See :func:`get_metric`.
+    expected : float, pair of float, BetaPosterior or ConfusionCounts
+        What the metric is expected to be. A number is taken as its true value. A pair (mode,
+        concentration) is a Beta distribution: its peak, and how many samples this opinion is worth
+        (more than 2). A posterior, or the counts, of a pilot study bring their own uncertainty.
+        Metrics other than proportions and F1 need counts: their intervals depend on all cells.
+    width : float
+        Wanted length of the interval, from its lower to its upper end: 0.1 for plus or minus 0.05.
+    level : float, default=0.95
+        Probability of the interval.
+    power : float, default=0.95
+        Probability with which the interval is to be that narrow.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    prior : str, float or array-like of shape (C, C), default="auto"
+        Prior of the planned analysis, see :meth:`ConfusionCounts.posterior`. Two classes are
+        assumed unless counts say otherwise. The pilot study is not part of the planned analysis.
+    prevalence : float, default=None
+        Share of real positives, for metrics that count real positives or real negatives: the
+        result then says how many rows to collect. By default that of the counts, if there are any.
+    pos_label : label, default=None
+        Positive class of the counts.
+    n_studies : int, default=1000
+        Simulated studies, where the answer is not exact.
+    n_draws : int, default=None
+        Draws per simulated study, where the posterior has no exact form; by default 4,000, fewer
+        for more than three classes.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the simulated studies.
+
+    Returns
+    -------
+    SampleSize
+        The number, what it counts, and how long the interval will then be.
+
+    See Also
+    --------
+    expected_width : The other way round.
+    comparison_sample_size : To find the better of two models.
+
+    Notes
+    -----
+    For proportions and F1 the answer is exact: every number of successes has its interval and its
+    binomial (or, with an uncertain rate, beta-binomial) probability. F1 is a function of the Jaccard
+    index, a proportion of the rows that are positive or predicted positive; a pair then means its
+    mode as an F1 and the concentration of the Jaccard index.
+
+    The probability is a sawtooth in the number of samples. The answer is the smallest number from
+    which on it never falls below `power`. That is proven and not sampled: up to the number at which
+    even the worst outcome is narrow enough, blocks of numbers are bounded from below, and divided
+    until the bounds decide.
+
+    Examples
+    --------
+    >>> from skuncertain import required_sample_size
+    >>> plan = required_sample_size(metric="recall", expected=0.9, width=0.1, prevalence=0.2)
+    >>> plan.n, plan.counted, plan.rows
+    (177, 'real positives', 989)
+    >>> required_sample_size(metric="accuracy", expected=(0.8, 10), width=0.1).n  # an opinion
+    376
     """
-
-    rate: float | None = None
-    a: float = np.nan
-    b: float = np.nan
-
-    def failures(self):
-        """Distribution of the failures."""
-        if self.rate is not None:
-            return replace(self, rate=1 - self.rate)
-        return replace(self, a=self.b, b=self.a)
-
-    def at_most(self, k, n):
-        """P(at most k of n).
-
-        At most k of n uniform numbers are below the rate if the next one, a Beta(k + 1, n - k), is
-        above it. So an uncertain rate asks which of two Beta variables is larger.
-        """
-        k, n = np.broadcast_arrays(np.asarray(k, dtype=float), np.asarray(n, dtype=float))
-        inside = (k >= 0) & (k < n)
-        c, d = np.where(inside, k + 1, 1.0), np.where(inside, n - k, 1.0)
-        if self.rate is not None:
-            value = betainc(d, c, 1 - self.rate)
-        else:
-            rate = np.full(k.size, self.a), np.full(k.size, self.b)
-            value = probability_below(rate, (c.ravel(), d.ravel())).reshape(k.shape)
-        return np.where(inside, value, (k >= n) * 1.0)
-
-    def mass(self, n):
-        """Numbers of successes that matter, and their probabilities."""
-        if self.rate is None:
-            k = np.arange(n + 1)
-            mass = BetaBinomialPosterior(self.a, self.b, n).pdf(k / n)
-        else:
-            reach = 10 * np.sqrt(n * self.rate * (1 - self.rate)) + 50
-            ends = np.clip([n * self.rate - reach, n * self.rate + reach], 0, n).astype(int)
-            k = np.arange(ends[0], ends[1] + 1)
-            # The density of Beta(k + 1, n - k + 1) is n + 1 times the binomial probability.
-            mass = np.exp(beta_logpdf(self.rate, k + 1.0, n - k + 1.0))
-        return k, mass / mass.sum()
-
-    def rows_for(self, n, power):
-        """Rows that hold at least n successes with probability `power`."""
-
-        def too_few(rows):
-            return self.at_most(n - 1, rows) > 1 - power + _TOLERANCE
-
-        high = n
-        while too_few(np.array([[high]])).item():
-            high *= 2
-            if high > 2**53:
-                raise ValueError("prevalence is too small: more than 2**53 rows would be needed.")
-        return int(last_true(too_few, [n - 1], [high]).item()) + 1
+    study, rows, text = _study(
+        metric, expected, level, kind, prior, prevalence, pos_label, n_studies, n_draws, random_state
+    )
+    low, high = study.metric.range
+    width = check_number("width", width, low=0, high=high - low, closed=False)
+    if width < _NARROWEST:
+        raise ValueError(
+            f"width must be at least {_NARROWEST:g}, got {width:g}: about {4 / width**2:.1g} samples "
+            "would be needed. The rule 4 / width**2 is good enough there."
+        )
+    power = check_number("power", power, low=0, high=1, closed=False)
+    n, first_n = study.required(width, power)
+    widths, mass = study.distribution(n)
+    mean, median, quantile = _summary(widths, mass, power)
+    chance = float(np.minimum(mass[widths <= width + TOLERANCE].sum(), 1.0))
+    simulated = study.n_studies is not None
+    error = _share_error(chance, study.n_studies) if simulated else 0.0
+    rule = int(np.ceil(4 / width**2 - 1e-9))
+    return SampleSize(
+        metric=study.metric.name,
+        n=n,
+        counted=study.counted,
+        width=width,
+        power=power,
+        probability=chance,
+        probability_error=error,
+        # The length falls like 1 / sqrt(n).
+        n_error=2 * n * _quantile_error(widths, power) / quantile if simulated else 0.0,
+        first_n=first_n,
+        mean_width=mean,
+        median_width=median,
+        power_width=quantile,
+        rows=None if rows is None else rows.rows_for(n, power),
+        rows_on_average=None if rows is None else int(np.ceil(n / rows.mean() - 1e-9)),
+        rule_n=rule,
+        rule_error=rule / n - 1,
+        expected=text,
+        level=study.level,
+        kind=study.kind,
+        prior=study.prior_text,
+        n_studies=study.n_studies,
+        seed=study.seed,
+    )
 
 
-class ProportionStudy:
-    """A study of a proportion, or of F1: every outcome is a number of successes.
+def expected_width(
+    n: int,
+    *,
+    metric: Any = "recall",
+    expected: Any,
+    level: float = 0.95,
+    power: float = 0.95,
+    kind: str = "eti",
+    prior: Any = "auto",
+    pos_label: Any = None,
+    n_studies: int = 1000,
+    n_draws: int | None = None,
+    random_state: Any = None,
+) -> ExpectedWidth:
+    """Length of an interval before there are data.
 
-    The intervals are those of the library, for matrices with that many successes.
+    Parameters
+    ----------
+    n : int
+        Number of samples. What is counted depends on the metric: real positives for recall,
+        predicted positives for precision, all rows for accuracy; the result says it.
+    metric : str, Metric or callable, default="recall"
+        See :func:`get_metric`.
+    expected : float, pair of float, BetaPosterior or ConfusionCounts
+        What the metric is expected to be, see :func:`required_sample_size`.
+    level : float, default=0.95
+        Probability of the interval.
+    power : float, default=0.95
+        Which quantile of the length to report.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    prior : str, float or array-like of shape (C, C), default="auto"
+        Prior of the planned analysis, see :func:`required_sample_size`.
+    pos_label : label, default=None
+        Positive class of the counts.
+    n_studies : int, default=1000
+        Simulated studies, where the answer is not exact.
+    n_draws : int, default=None
+        Draws per simulated study, see :func:`required_sample_size`.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the simulated studies.
+
+    Returns
+    -------
+    ExpectedWidth
+        Mean, median and quantile of the length, and its whole distribution.
+
+    See Also
+    --------
+    required_sample_size : The other way round.
+
+    Examples
+    --------
+    Tötsch and Hoffmann's example: 100 samples, a rate of about .8 that is hardly known, highest
+    density, flat prior. The interval is at most 19 points long with probability 95 %.
+
+    >>> from skuncertain import expected_width
+    >>> width = expected_width(100, metric="recall", expected=(0.8, 10), kind="hdi", prior=1)
+    >>> round(width.quantile, 3)
+    0.192
     """
+    n = check_integer("n", n, low=1)
+    if n > MOST:
+        raise ValueError(f"n must be at most {MOST:,}, got {n}: use the rule 2 / sqrt(n) there.")
+    study, _, text = _study(
+        metric, expected, level, kind, prior, None, pos_label, n_studies, n_draws, random_state
+    )
+    power = check_number("power", power, low=0, high=1, closed=False)
+    widths, mass = study.distribution(n)
+    mean, median, quantile = _summary(widths, mass, power)
+    simulated = study.n_studies is not None
+    order = np.argsort(widths, kind="stable")
+    rule = 2 / np.sqrt(n)
+    return ExpectedWidth(
+        metric=study.metric.name,
+        n=n,
+        counted=study.counted,
+        mean=mean,
+        median=median,
+        quantile=quantile,
+        power=power,
+        mean_error=float(widths.std() / np.sqrt(widths.size)) if simulated else 0.0,
+        quantile_error=_quantile_error(widths, power) if simulated else 0.0,
+        rule=float(rule),
+        rule_error=float(rule / median - 1),
+        expected=text,
+        level=study.level,
+        kind=study.kind,
+        prior=study.prior_text,
+        n_studies=study.n_studies,
+        seed=study.seed,
+        widths=widths[order],
+        probabilities=mass[order],
+    )
 
-    n_studies = seed = None
 
-    def __init__(self, metric, successes, prior, level, kind, n_classes=2, positive=1):
-        self.metric, self.successes, self.prior = metric, successes, prior
-        self.level, self.kind = level, kind
-        self.n_classes, self.positive = n_classes, positive
-        hits, misses, _ = proportion_cells(metric)
-        if isinstance(hits, str):
-            self.cells = [{"trace": (0, 0), "off": (0, 1)}[side] for side in (hits, misses)]
-            self.mask = (1, 1, 1, 1)
-        else:
-            other = (positive + 1) % n_classes
-            where = [(r, c) for r in (positive, other) for c in (positive, other)]
-            self.cells = [where[side.index(1.0)] for side in (hits, misses)]
-            self.mask = tuple(int(h + m) for h, m in zip(hits, misses, strict=True))
-            if isinstance(prior, str) and prior == "shared":
-                raise ValueError(
-                    f"prior 'shared' looks at the whole matrix, of which {metric.name} sees a part "
-                    "only: choose another prior, or plan for accuracy."
-                )
-        self.counted = _COUNTED[self.mask]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            ends = self._posterior(np.array([0, 1]), np.array([1, 0]))
-        if np.any(ends.a <= 0) or np.any(ends.b <= 0):
+def _study(
+    metric, expected, level, kind, prior, prevalence, pos_label, n_studies, n_draws, random_state
+):
+    """Study, distribution of the rows that count (None if it is not known), and a text."""
+    metric, level, kind = get_metric(metric), check_level(level), check_kind(kind)
+    n_studies = check_integer("n_studies", n_studies, low=2)
+    if n_draws is not None:
+        n_draws = check_integer("n_draws", n_draws, low=100)
+    seed = resolve_seed(random_state)
+    pilot = expected if isinstance(expected, ConfusionCounts) else None
+    if pilot is not None and (pilot.shape or pilot.n == 0):
+        raise ValueError("expected must be counts of one pilot study with rows: index or sum them.")
+    if pilot is None and pos_label is not None:
+        raise ValueError(
+            f"pos_label={pos_label!r} says which class of the counts is positive, but expected "
+            "holds no counts: leave it out."
+        )
+    prior = check_prior(prior, 2 if pilot is None else pilot.n_classes)
+    if proportion_cells(metric) is None:
+        if pilot is None:
+            raise TypeError(
+                f"expected must be ConfusionCounts of a pilot study for {metric.name}, got "
+                f"{expected!r}: the length of its interval depends on all cells, not on its value "
+                "alone."
+            )
+        if prevalence is not None:
             raise ValueError(
-                f"prior must be above 0 on both outcomes of {metric.name}, got {prior!r}: otherwise "
-                "a study without any failure has an interval of length 0. Use 'neutral'."
+                f"prevalence cannot be used for {metric.name}: n counts rows, as they were in the "
+                "pilot study."
             )
-        self.prior_text = ends.prior
-
-    def _posterior(self, hits, misses):
-        matrix = np.zeros((hits.size, self.n_classes, self.n_classes))
-        for cell, number in zip(self.cells, (hits, misses), strict=True):
-            matrix[:, cell[0], cell[1]] = number
-        labels = tuple(range(self.n_classes))
-        counts = ConfusionCounts._make(matrix, labels, self.positive)
-        return counts.posterior(self.metric, prior=self.prior)
-
-    def widths(self, hits, n):
-        """Length of the interval after `hits` successes among `n`."""
-        hits, n = np.broadcast_arrays(hits, n)
-        flat, rest = hits.ravel(), (n - hits).ravel()
-        size = max(1, _CELLS_AT_ONCE // self.n_classes**2)
-        parts = []
-        for start in range(0, flat.size, size):
-            part = slice(start, start + size)
-            interval = self._posterior(flat[part], rest[part]).interval(self.level, self.kind)
-            parts.append(interval.high - interval.low)
-        return np.concatenate(parts).reshape(hits.shape)
-
-    def distribution(self, n):
-        """Lengths and their probabilities."""
-        k, mass = self.successes.mass(n)
-        return self.widths(k, n), mass
-
-    def _worst(self, n):
-        """Number of successes with the longest interval: the length rises, then falls."""
-        return 1 + last_true(
-            lambda k: self.widths(k + 1, n[:, None]) > self.widths(k, n[:, None]),
-            np.full(n.shape, -1),
-            n,
+        study = SimulatedStudy(
+            metric, pilot, prior, level, kind, pos_label, n_studies, n_draws, seed
         )
-
-    def _narrow(self, n, width):
-        """How many of the few-success and of the few-failure outcomes are narrow enough.
-
-        Both are n if all outcomes are. Neither falls as n grows: one more sample of the more
-        frequent kind makes an interval shorter.
-        """
-        worst, n_column = self._worst(n), n[:, None]
-        wide = self.widths(worst, n) > width
-        none = np.full(n.shape, -1)
-        top = np.where(wide, worst, none + 1), np.where(wide, n - worst, none + 1)
-        few_hits = last_true(lambda k: self.widths(k, n_column) <= width, none, top[0])
-        few_misses = last_true(lambda k: self.widths(n_column - k, n_column) <= width, none, top[1])
-        return np.where(wide, few_hits, n), np.where(wide, few_misses, n)
-
-    def _probability(self, narrow, n):
-        hits, misses = narrow
-        both = self.successes.at_most(hits, n) + self.successes.failures().at_most(misses, n)
-        return np.minimum(both, 1.0)
-
-    def required(self, width, power):
-        """Smallest n from which on `power` is reached, and the first n that reaches it.
-
-        From `top` on even the worst outcome is narrow enough. Below, the probability is a sawtooth
-        in n. Blocks of n are bounded: with the narrow outcomes of its first n fixed, the
-        probability falls until its last n, so that is a lower bound for the whole block; the other
-        way round is an upper one. Blocks that the bounds do not decide are cut into smaller ones.
-        """
-        power = power - _TOLERANCE
-
-        def worst_is_wide(n):
-            flat = n.ravel()
-            return (self.widths(self._worst(flat), flat) > width).reshape(n.shape)
-
-        high = int(np.ceil(4 / width**2))
-        while worst_is_wide(np.array([high])).item():
-            high *= 2
-        top = last_true(worst_is_wide, [0], [high]).item() + 1
-
-        def scan(low, high, last):
-            """Last n that fails, or first n that holds, in a block; None if there is none."""
-            points = np.unique(np.linspace(low, high, _BLOCKS + 1).astype(int))
-            hits, misses = self._narrow(points, width)
-            holds = self._probability((hits, misses), points) >= power
-            ends = (slice(None, -1), slice(1, None))
-            start, stop = ends if last else ends[::-1]
-            bound = self._probability((hits[start], misses[start]), points[stop])
-            decided = bound >= power if last else bound < power
-            wanted = ~holds if last else holds
-            order = range(points.size)
-            for k in reversed(order) if last else order:
-                if wanted[k]:
-                    return int(points[k])
-                block = k - 1 if last else k
-                if 0 <= block < decided.size and not decided[block]:
-                    if points[block + 1] - points[block] > 1:
-                        found = scan(points[block] + 1, points[block + 1] - 1, last)
-                        if found is not None:
-                            return found
-            return None
-
-        failing = scan(1, top, last=True)
-        return (0 if failing is None else failing) + 1, scan(1, top, last=False)
-
-
-class SimulatedStudy:
-    """A study of any other metric: tables drawn from the posterior of a pilot study."""
-
-    counted = "rows"
-
-    def __init__(self, metric, pilot, prior, level, kind, pos_label, n_studies, n_draws, seed):
-        self.metric, self.pilot, self.prior = metric, pilot, prior
-        self.level, self.kind, self.pos_label = level, kind, pos_label
-        self.n_studies, self.seed = n_studies, seed
-        cells = pilot.n_classes**2
-        # Fewer draws for large matrices; each length is then known to a few per cent.
-        default = int(np.clip(5e7 / (cells * n_studies), 500, 4000))
-        self.n_draws = default if n_draws is None else n_draws
-        resolved = prior
-        if isinstance(prior, str) and prior == "auto":
-            resolved = "neutral" if pilot.n_classes == 2 else "shared"
-        model = build_model(pilot.counts.astype(float), resolved, "dirichlet", None, None)
-        draws = model.sample(np.random.default_rng([seed, 0]), n_studies).reshape(n_studies, cells)
-        self.shares = draws / draws.sum(axis=1, keepdims=True)
-        self.prior_text = pilot.posterior(
-            metric, prior=prior, pos_label=pos_label, n_draws=1, random_state=0
-        ).prior
-
-    def distribution(self, n):
-        """Lengths and their probabilities."""
-        tables = np.random.default_rng([self.seed, n]).multinomial(n, self.shares)
-        size = self.pilot.n_classes
-        counts = ConfusionCounts._make(
-            tables.reshape(-1, size, size), self.pilot.labels, self.pilot.pos_label
+        return study, Successes(rate=1.0), f"what a pilot of {pilot.n:g} rows says"
+    if pilot is None:
+        successes, text = _successes(metric, expected)
+        study = ProportionStudy(metric, successes, prior, level, kind)
+    else:
+        positive = pilot.positive_index(metric, pos_label)
+        believed = pilot.posterior(metric, prior=prior, pos_label=pos_label)
+        successes, text = _of_posterior(metric, believed)
+        study = ProportionStudy(
+            metric, successes, prior, level, kind, pilot.n_classes, 1 if positive is None else positive
         )
-        with warnings.catch_warnings():
-            # A small study may lack a class: its long interval is part of the answer.
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            warnings.simplefilter("ignore", SmallSampleWarning)
-            posterior = counts.posterior(
-                self.metric,
-                prior=self.prior,
-                pos_label=self.pos_label,
-                n_draws=self.n_draws,
-                random_state=self.seed,
+    return study, _rows_that_count(study, pilot, prevalence), text
+
+
+def _successes(metric, expected):
+    """Distribution of the successes from a number, a pair or a posterior, and a text."""
+    odds = proportion_cells(metric)[2]
+    if isinstance(expected, BetaPosterior):
+        return _of_posterior(metric, expected)
+    if isinstance(expected, numbers.Real):
+        value = check_number("expected", expected, low=0, high=1)
+        return Successes(rate=float(scale_odds(value, 1 / odds))), f"{value:g}"
+    if isinstance(expected, str) or np.ndim(expected) != 1 or len(expected) != 2:
+        raise TypeError(
+            "expected must be a number, a pair (mode, concentration), a BetaPosterior or "
+            f"ConfusionCounts of a pilot study, got {expected!r}."
+        )
+    mode = check_number("the mode in expected", expected[0], low=0, high=1)
+    weight = check_number(
+        "the concentration in expected", expected[1], low=2, high=1e12, closed=False
+    )
+    share = float(scale_odds(mode, 1 / odds))
+    a, b = share * (weight - 2) + 1, (1 - share) * (weight - 2) + 1
+    return Successes(a=a, b=b), f"mode {mode:g} with concentration {weight:g}"
+
+
+def _of_posterior(metric, posterior):
+    if posterior.shape:
+        raise ValueError("expected must be one posterior, got a stack: index the counts first.")
+    odds = proportion_cells(metric)[2]
+    other = posterior.metric not in (None, "proportion", metric.name)
+    if other or posterior.odds != odds:
+        raise ValueError(
+            f"expected must be a posterior of {metric.name}, got {posterior!r}: use "
+            f"counts.posterior({metric.name!r})."
+        )
+    a, b = float(posterior.a), float(posterior.b)
+    if a <= 0 or b <= 0:
+        raise ValueError(f"expected must be a proper posterior, got {posterior!r}.")
+    low, high = posterior.interval()
+    return Successes(a=a, b=b), f"a posterior of {low:.3g} to {high:.3g} (95 %)"
+
+
+def _rows_that_count(study, pilot, prevalence):
+    """Distribution of the rows that count among all rows, or None."""
+    if study.counted == "rows":
+        if prevalence is not None:
+            raise ValueError(
+                f"prevalence cannot be used for {study.metric.name}: every row counts."
             )
-            low, high = posterior.interval(self.level, self.kind)
-        return np.asarray(high - low), np.full(self.n_studies, 1 / self.n_studies)
+        return Successes(rate=1.0)
+    if prevalence is not None:
+        share = check_number("prevalence", prevalence, low=0, high=1, closed=False)
+        if study.counted not in ("real positives", "real negatives"):
+            raise ValueError(
+                f"prevalence does not say how many rows are {study.counted.removeprefix('rows ')}, "
+                f"which {study.metric.name} counts: give expected=ConfusionCounts of a pilot study."
+            )
+        return Successes(rate=share if study.counted == "real positives" else 1 - share)
+    if pilot is None:
+        return None
+    cells = np.array(collapse(pilot.counts, study.positive)) + PER_CELL["neutral"]
+    counts = np.array(study.mask, dtype=bool)
+    return Successes(a=float(cells[counts].sum()), b=float(cells[~counts].sum()))
 
-    def required(self, width, power):
-        """Number of rows by bisection, to half a per cent."""
-        low, high = 0, max(1, int(4 / width**2))
-        while np.mean(self.distribution(high)[0] <= width) < power:
-            low, high = high, 2 * high
-            if high > _MOST:
-                raise ValueError(
-                    f"width={width:g} would need more than {_MOST:,} rows: ask for a longer "
-                    "interval."
-                )
-        while high - low > max(1, high // 200):
-            middle = (low + high) // 2
-            if np.mean(self.distribution(middle)[0] <= width) < power:
-                low = middle
-            else:
-                high = middle
-        return high, None
+
+def _summary(widths, mass, power):
+    """Mean, median and `power` quantile of the length."""
+    order = np.argsort(widths)
+    reached = np.cumsum(mass[order])
+    places = np.searchsorted(reached, np.array([0.5, power]) - TOLERANCE)
+    median, quantile = widths[order][np.minimum(places, widths.size - 1)]
+    return float(mass @ widths), float(median), float(quantile)
+
+
+def _share_error(share, size):
+    share = (share * size + 1) / (size + 2)  # so that 0 of n is not known for sure
+    return float(np.sqrt(share * (1 - share) / size))
+
+
+def _quantile_error(values, q):
+    """Standard error of a quantile of simulated values, from the order statistics around it."""
+    step = np.sqrt(q * (1 - q) / values.size)
+    low, high = np.quantile(values, np.clip([q - step, q + step], 0, 1))
+    return float(high - low) / 2

@@ -285,7 +285,7 @@ def shown_settings(settings):
     }
     optional = {
         "metric": settings.get("metric"),
-        "rope": settings.get("rope"),
+        "rope": None if settings.get("rope") is None else f"{settings['rope']:g}",
         "classes": settings.get("classes"),
         "positive class": settings.get("pos_label"),
         "draws": settings.get("draws"),

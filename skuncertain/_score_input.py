@@ -157,6 +157,27 @@ class ScoredRows:
         return found
 
 
+def classifier_scores(classifier, X, pos_label=None, response="auto"):
+    """Scores of one class by a fitted classifier, that class, and where the scores came from."""
+    if not hasattr(classifier, "classes_"):
+        raise ValueError(f"a fitted classifier with classes_ is needed, got {classifier!r}.")
+    labels = as_labels(list(classifier.classes_))
+    label = check_pos_label(labels, pos_label)
+    if label is None:
+        raise ValueError(
+            f"there are {len(labels)} classes {list(labels)[:10]}: name the one that is meant with "
+            "pos_label=."
+        )
+    names = ("predict_proba", "decision_function") if response == "auto" else (response,)
+    name = next((name for name in names if hasattr(classifier, name)), None)
+    if name is None:
+        raise ValueError(f"{classifier!r} has neither predict_proba nor decision_function.")
+    found = np.asarray(getattr(classifier, name)(X))
+    # A single decision value speaks for the last class.
+    sides = found.T if found.ndim == 2 else (-found, found)
+    return sides[labels.index(label)], label, name
+
+
 def _columns(scores, labels, pos_label):
     """Scores with a column per question, and the class that each one is about."""
     if scores.dtype.kind not in "iufb":

@@ -18,7 +18,7 @@ from skuncertain._report import (
     make_report,
     section,
 )
-from skuncertain._score_input import ScoredRows
+from skuncertain._score_input import ScoredRows, classifier_scores
 from skuncertain._validation import (
     check_integer,
     check_kind,
@@ -211,7 +211,7 @@ class ThresholdReport:
         return pandas.DataFrame(self._columns()).set_index("threshold")
 
     def report(self, *, digits: int | None = None) -> IntervalReport:
-        """Metrics along the threshold in words, numbers and plots.
+        """All thresholds in words, numbers and plots.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ def threshold_report(
     >>> tuned = TunedThresholdClassifierCV(GaussianNB(), scoring="f1").fit(X_train, y_train)
     >>> report = threshold_report(y_test, tuned, X=X_test)
     >>> report.posterior("f1").interval()
-    Interval(low=0.91..., high=0.97...)
+    Interval(low=0.899..., high=0.970...)
     """
     level, kind = check_level(level), check_kind(kind)
     if hasattr(y_score, "predict"):
@@ -349,6 +349,12 @@ def threshold_report(
         if X is not None:
             raise ValueError("X is for a classifier; scores need no rows.")
     pooling = "pooled" if hasattr(scores, "cv_results_") else None
+    notes = []
+    if pooling:
+        notes.append(
+            "the scores come from several models of a cross-validation: they are ranked together, "
+            "and rows count as independent."
+        )
     rows = ScoredRows.of(y_true, scores, labels, pos_label, pooling)
     if rows.n_scored > 1:
         raise ValueError(
@@ -388,8 +394,8 @@ def threshold_report(
         prior=prior,
         interval_error=errors,
         seed=seed,
-        # Beyond the highest score nothing is predicted positive: told once, not raised.
-        warnings=tuple(dict.fromkeys(str(warning.message) for warning in caught)),
+        # Beyond the highest score nothing is predicted positive: told in the report, not raised.
+        warnings=tuple(dict.fromkeys([*notes, *(str(warning.message) for warning in caught)])),
     )
 
 
@@ -401,24 +407,10 @@ def _of_classifier(classifier, X, pos_label):
         return classifier, pos_label, None
     if X is None:
         raise ValueError("X is missing: a classifier needs rows to score.")
-    classes = list(getattr(classifier, "classes_", ()))
-    if len(classes) != 2:
-        raise ValueError(
-            f"a threshold needs a fitted classifier of two classes, got {classifier!r}."
-        )
     wanted = pos_label if pos_label is not None else getattr(classifier, "pos_label", None)
     method = getattr(classifier, "response_method", "auto")
-    names = ("predict_proba", "decision_function") if method == "auto" else (method,)
-    name = next((name for name in names if hasattr(classifier, name)), None)
-    if name is None:
-        raise ValueError(f"{classifier!r} has neither predict_proba nor decision_function.")
-    response = np.asarray(getattr(classifier, name)(X))
-    label = classes[1] if wanted is None else wanted
-    if label not in classes:
-        raise ValueError(f"pos_label must be one of the classes {classes}, got {label!r}.")
-    index = classes.index(label)
-    sides = response.T if response.ndim == 2 else (-response, response)
-    return sides[index], label, _threshold_of(classifier, name)
+    score, label, name = classifier_scores(classifier, X, wanted, method)
+    return score, label, _threshold_of(classifier, name)
 
 
 def _threshold_of(classifier, response):

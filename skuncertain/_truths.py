@@ -74,7 +74,9 @@ def sequence(seed):
 
 def check_numbers(parameter, value, *, low, high, closed=True):
     """Return an array of numbers in a range."""
-    rule = f"{parameter} must be in {'[' if closed else '('}{low:g}, {high:g}{']' if closed else ')'}"
+    rule = (
+        f"{parameter} must be in {'[' if closed else '('}{low:g}, {high:g}{']' if closed else ')'}"
+    )
     array = np.asarray(value)
     if array.dtype.kind not in "iuf" or array.size == 0:
         raise TypeError(f"{rule}, got {value!r}.")
@@ -367,7 +369,9 @@ def count_rows(y_true, y_pred):
         np.count_nonzero(part, axis=-1) for part in (y_true & y_pred, y_true, y_pred)
     )
     n = y_true.shape[-1]
-    return ConfusionCounts(two_by_two(tp, positive - tp, predicted - tp, n - positive - predicted + tp))
+    return ConfusionCounts(
+        two_by_two(tp, positive - tp, predicted - tp, n - positive - predicted + tp)
+    )
 
 
 def describe_grid(truth: Any, sizes: np.ndarray) -> dict:

@@ -36,6 +36,7 @@ _METADATA = {
 }
 
 
+_ISO_F1 = (0.2, 0.4, 0.6, 0.8, 0.9, 0.95)
 _LONGEST = 40  # characters of a name beside a row
 
 
@@ -309,3 +310,28 @@ def draw_intervals(ax, y, estimate, low, high, k, line_kwargs=None, marker_kwarg
             ax.plot(at, y[infinite], linestyle="none", marker=head, color=colour, clip_on=False)
     ax.set_xlim(left, right)
     return lines, points
+
+
+def draw_iso_f1(ax):
+    """Draw lines of equal F1 into axes of recall and precision, as far as they are seen."""
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    lines = []
+    for f1 in _ISO_F1:
+        x = np.linspace(max(left, f1 / 2 + 1e-6), min(right, 1.0), 400)
+        x = x[x > f1 / 2]
+        y = f1 * x / (2 * x - f1)
+        seen = (y >= bottom) & (y <= min(top, 1.0))
+        if seen.sum() < 2:
+            continue
+        x, y = x[seen], y[seen]
+        lines += ax.plot(x, y, color="0.6", linewidth=0.8, linestyle=":", zorder=1)
+        ax.annotate(
+            f"F1 {f1:g}",
+            (x[-1], y[-1]),
+            fontsize=8,
+            color="0.35",
+            ha="right",
+            va="bottom",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
+        )
+    return lines

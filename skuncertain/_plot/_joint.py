@@ -9,14 +9,13 @@ from scipy.stats import rankdata
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._metrics import get_metric
-from skuncertain._plot._base import Display, height_for, merged, style
+from skuncertain._plot._base import Display, draw_iso_f1, height_for, merged, style
 from skuncertain._plot._given import FromCounts, as_named
 from skuncertain._plot._text import kept, listed, show
 from skuncertain._results import JointPosterior
 from skuncertain._validation import check_bool, check_integer, check_level, resolve_seed
 
 _OUTLINE, _KNOTS = 361, 33  # points of a region, and of the quantile functions
-_ISO_F1 = (0.2, 0.4, 0.6, 0.8, 0.9, 0.95)
 
 
 class JointDisplay(FromCounts, Display):
@@ -240,7 +239,7 @@ class JointDisplay(FromCounts, Display):
             )
         self._limit(ax, before)
         if iso_f1:
-            self._draw_iso_f1(ax)
+            self.iso_lines_ = draw_iso_f1(ax)
         x, y = self.metrics
         handles, labels = ax.get_legend_handles_labels()
         return self._finish(
@@ -281,27 +280,6 @@ class JointDisplay(FromCounts, Display):
             room = 0.05 * (high - low) or 0.05
             bottom, top = _range(self.metrics[k])
             setter(max(low - room, bottom - 0.3 * room), min(high + room, top + 0.3 * room))
-
-    def _draw_iso_f1(self, ax):
-        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-        for f1 in _ISO_F1:
-            x = np.linspace(max(left, f1 / 2 + 1e-6), min(right, 1.0), 400)
-            x = x[x > f1 / 2]
-            y = f1 * x / (2 * x - f1)
-            seen = (y >= bottom) & (y <= min(top, 1.0))
-            if seen.sum() < 2:
-                continue
-            x, y = x[seen], y[seen]
-            self.iso_lines_ += ax.plot(x, y, color="0.6", linewidth=0.8, linestyle=":", zorder=1)
-            ax.annotate(
-                f"F1 {f1:g}",
-                (x[-1], y[-1]),
-                fontsize=8,
-                color="0.35",
-                ha="right",
-                va="bottom",
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.7},
-            )
 
     def _columns(self):
         sizes = [draws.shape[1] for draws in self.draws.values()]
