@@ -92,9 +92,9 @@ def auc_posterior(
     because the error of a worse model could sit in that class alone. An area next to 1 is not
     believed more than that: the 2.5 % quantile never exceeds the one of a perfect ranking.
 
-    With a cross-validator the folds' models are taken as they are: the answer is about their
-    average on new rows. Fold values as scores of the algorithm go to :func:`fold_posterior` with
-    method="nadeau_bengio".
+    With a cross-validator the answer is about the algorithm on average, trained on sets of the size
+    of the training folds. They share most of their rows, so a row counts (K + 1) / (2 K), as in the
+    pooled counts of Wang and Li: the variance is divided by that.
 
     References
     ----------
@@ -119,7 +119,7 @@ def auc_posterior(
     drawing = None
     if method == "bayesian-bootstrap":
         drawing = (n_draws, resolve_seed(random_state))
-    return _posterior(rows, area, "roc_auc", method, average, drawing)
+    return ranking_posterior(rows, area, "roc_auc", method, average, drawing)
 
 
 def average_precision_posterior(
@@ -168,10 +168,10 @@ def average_precision_posterior(
     (0.9, Interval(low=0.56..., high=0.98...))
     """
     rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
-    return _posterior(rows, average_precision, "average_precision", "logit-delong", average, None)
+    return ranking_posterior(rows, average_precision, "average_precision", average=average)
 
 
-def _posterior(rows, estimate, metric, method, average, drawing):
+def ranking_posterior(rows, estimate, metric, method="logit-delong", average="macro", drawing=None):
     """Posterior of a ranking metric of two classes, of an average or of every class."""
     info = {"metric": metric, "model": rows.describe(method)}
     if rows.n_scored == 1:

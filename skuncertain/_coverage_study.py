@@ -49,10 +49,12 @@ class CoverageStudy:
         Simulated samples behind each point; for an exact study the number of outcomes.
     exact : bool
         Whether all outcomes were enumerated.
-    metric, kind : str
+    metric : str
         What was asked.
     level : float
         Nominal level.
+    kind : str
+        "eti" or "hdi".
     seed : int
         Seed of the study.
     warnings : tuple of str
@@ -71,12 +73,12 @@ class CoverageStudy:
     >>> study = coverage_study(["jeffreys", "wilson"], BinomialTruth([0.5, 0.9, 0.99]), n=50)
     >>> study.to_frame()[["method", "p", "coverage", "length"]].round(3)
          method     p  coverage  length
-    0  jeffreys  0.50     0.935   0.271
-    1  jeffreys  0.90     0.970   0.166
-    2  jeffreys  0.99     0.911   0.063
-    3    wilson  0.50     0.935   0.267
-    4    wilson  0.90     0.970   0.168
-    5    wilson  0.99     0.911   0.089
+    0  jeffreys  0.50     0.935   0.268
+    1  jeffreys  0.90     0.942   0.162
+    2  jeffreys  0.99     0.986   0.067
+    3    wilson  0.50     0.935   0.265
+    4    wilson  0.90     0.970   0.166
+    5    wilson  0.99     0.911   0.085
     """
 
     methods: tuple
@@ -221,7 +223,7 @@ def coverage_study(
     verbose: int = 0,
     checkpoint: Any = None,
 ) -> CoverageStudy:
-    """Coverage of interval methods: how often do their intervals hold the truth?
+    """Coverage of interval methods: how often their intervals hold the truth.
 
     Parameters
     ----------
@@ -286,9 +288,9 @@ def coverage_study(
     ...     share, n = counts.score("recall", zero_division=0), counts.n
     ...     half = 1.96 * np.sqrt(share * (1 - share) / n)
     ...     return share - half, share + half
-    >>> study = coverage_study({"Wald": wald, "Jeffreys": "jeffreys"}, BinomialTruth(0.95), n=50)
+    >>> study = coverage_study({"Wald": wald, "Jeffreys": "jeffreys"}, BinomialTruth(0.99), n=50)
     >>> study.coverage.round(3)
-    array([0.92 , 0.962])
+    array([0.395, 0.986])
     """
     if not isinstance(truth, Truth):
         raise TypeError(
@@ -300,20 +302,18 @@ def coverage_study(
         check_integer("n_replications", n_replications, low=2)
     check_integer("verbose", verbose, low=0)
     sizes = _check_sizes(n, truth)
-    asked = truth.default_metric if metric is None else metric
+    asked = truth._default_metric if metric is None else metric
     found = get_metric(asked)
     pos_label = None if pos_label is None else check_pos_label(truth.labels, pos_label)
     question = Question(asked, pos_label, level, kind)
-    resolved = check_methods(methods, truth.layout, kind)
+    resolved = check_methods(methods, truth._layout, kind)
     store = Checkpoint(checkpoint)
     seed = store.seed if random_state is None and store.seed is not None else None
     seed = resolve_seed(random_state) if seed is None else seed
     plan = Plan.make(truth, sizes, resolved, question, found, n_replications, seed)
     store.open(
         {
-            "methods": fingerprint(
-                [(m.name, m.function, m.options, m.thin, m.block) for m in resolved]
-            ),
+            "methods": fingerprint([vars(method) for method in resolved]),
             "truth": fingerprint(truth),
             "n": sizes.tolist(),
             "metric": fingerprint(asked),
@@ -348,5 +348,5 @@ def _check_sizes(n, truth):
     if np.any(sizes < 1):
         raise ValueError(f"n must be at least 1, got {sizes.min()}.")
     for size in sizes.ravel().tolist():
-        truth.check_size(size)
+        truth._check_size(size)
     return sizes.astype(np.int64)

@@ -113,23 +113,17 @@ class Plan:
     def make(cls, truth, sizes, methods, question, metric, n_replications, seed):
         """Check the methods against the truth, and choose between enumeration and simulation."""
         positive = positive_of(metric, truth.labels, question.pos_label)
-        matrices = truth.matrices(metric, positive)
-        if truth.layout == "folds":
+        matrices = truth._matrices(metric, positive)
+        if truth._layout == "folds":
             for size in sizes.ravel().tolist():
-                splits = truth.preview(size)
+                splits = truth._preview(size)
                 for method in methods:
                     method.check_splits(splits)
             trial = np.full((1, len(splits.n_test), len(truth.labels), len(truth.labels)), 5)
             sample = Sample(ConfusionCounts(trial, labels=truth.labels), splits=splits)
         else:
-            sample = truth.draw(
-                int(np.argmax(~np.isnan(matrices[..., 0, 0].ravel()))),
-                60,
-                1,
-                (0,),
-                metric,
-                positive,
-            )
+            point = int(np.argmax(~np.isnan(matrices[..., 0, 0].ravel())))
+            sample = truth._draw(point, 60, 1, (0,), metric, positive)
         for method in methods:
             if not method.own:  # a wrong option fails here, not after hours
                 *_, reasons, _ = method.intervals(sample, question, 0)
@@ -137,7 +131,7 @@ class Plan:
                 if errors:
                     raise ValueError(f"method {method.name!r} does not work: {errors[0]}")
         outcomes = None
-        if n_replications is None and truth.layout == "counts":
+        if n_replications is None and truth._layout == "counts":
             outcomes = _enumerable(truth, sizes, methods, question, metric, positive, matrices)
         number = DEFAULT_REPLICATIONS if n_replications is None else n_replications
         return cls(truth, sizes, methods, question, metric, positive, seed, number, outcomes)
@@ -159,7 +153,7 @@ class Plan:
     @property
     def _models(self):
         """Whether the truth has to be estimated from models first."""
-        return self.truth.layout == "folds" and self.truth.estimand == "algorithm"
+        return self.truth._layout == "folds" and self.truth.estimand == "algorithm"
 
     @property
     def n_tasks(self):
@@ -187,24 +181,18 @@ class Plan:
         if self._models:
             for k, n in enumerate(self.sizes.ravel().tolist()):
                 for chunk, size in _chunks(self.truth.n_models, _MODELS_PER_TASK):
-                    key = (
-                        self.truth,
-                        n,
-                        size,
-                        (self.seed, 0, k, chunk),
-                        self.metric,
-                        self.positive,
-                    )
-                    tasks[f"truth-{k}-0-{chunk}"] = (_models_of, key)
+                    seed = (self.seed, 0, k, chunk)
+                    arguments = (self.truth, n, size, seed, self.metric, self.positive)
+                    tasks[f"truth-{k}-0-{chunk}"] = (_models_of, arguments)
         return tasks
 
     def _truths(self, n_jobs, store, progress):
         """True values and their errors, each (points, sizes), and notes."""
         shape = (self._n_points, self.sizes.size)
-        if self.truth.layout == "folds" and not self._models:  # they come with the samples
+        if self.truth._layout == "folds" and not self._models:  # they come with the samples
             return np.full(shape, np.nan), np.zeros(shape), []
         if not self._models:
-            matrices = self.truth.matrices(self.metric, self.positive)
+            matrices = self.truth._matrices(self.metric, self.positive)
             value = self.metric.evaluate(matrices, positive=self.positive)
             return np.repeat(value.reshape(-1, 1), self.sizes.size, axis=1), np.zeros(shape), []
         done = run_tasks(_run, self._model_tasks(), n_jobs, store, progress)
@@ -243,11 +231,11 @@ class Plan:
             for point in range(self._n_points):
                 if values is not None:
                     value, error = values[point, k], errors[point, k]
-                    if np.isnan(value) and (self._models or self.truth.layout != "folds"):
+                    if np.isnan(value) and (self._models or self.truth._layout != "folds"):
                         value = None  # a point that cannot be
                 else:
                     value = error = np.nan
-                for chunk, size in _chunks(self.n_replications, self.truth.chunk):
+                for chunk, size in _chunks(self.n_replications, self.truth._chunk):
                     where = (k, point, chunk)
                     tasks[f"sample-{k}-{point}-{chunk}"] = (
                         _simulate,
@@ -293,7 +281,7 @@ class Plan:
                 figures["coverage_error"] = np.hypot(np.sqrt(share * (1 - share) / weight), shift)
                 variance = sums[..., _SQUARE] / defined - length**2
                 figures["length_error"] = np.sqrt(np.maximum(variance, 0) / (defined - 1))
-            if self.truth.layout == "folds" and not self._models:
+            if self.truth._layout == "folds" and not self._models:
                 values = sums[0, ..., _TRUTH] / weight[0]
                 spread = np.maximum(sums[0, ..., _TRUTH_SQUARE] / weight[0] - values**2, 0)
                 errors = np.sqrt(spread / weight[0])
@@ -332,7 +320,7 @@ def _run(function, arguments):
 
 
 def _models_of(truth, n, size, seed, metric, positive):
-    values, lost = truth.performances(n, size, seed, metric, positive)
+    values, lost = truth._performances(n, size, seed, metric, positive)
     return np.array(values, dtype=float), _failures("", lost)
 
 
@@ -369,7 +357,7 @@ def _simulate(plan, n, size, where, value, error):
     if value is None:
         return sums, []
     k, point, chunk = where
-    sample = plan.truth.draw(
+    sample = plan.truth._draw(
         point, n, size, (plan.seed, 1, k, point, chunk), plan.metric, plan.positive
     )
     notes = _failures("", sample.lost)
@@ -395,9 +383,8 @@ def _sums(low, high, truth, error, mass):
     length = np.where(defined, high - low, 0.0)
 
     def held(value):
-        return np.where((low - _TOLERANCE <= value) & (value <= high + _TOLERANCE), mass, 0.0).sum(
-            -1
-        )
+        inside = (low - _TOLERANCE <= value) & (value <= high + _TOLERANCE)
+        return np.where(inside, mass, 0.0).sum(axis=-1)
 
     known = np.where(np.isnan(truth), 0.0, truth) * np.ones_like(mass)
     at = held(truth)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc
 
-from skuncertain._auc import auc_posterior, average_precision_posterior
+from skuncertain._auc import ranking_posterior
 from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._ranked_scores import area, average_precision
 from skuncertain._score_input import ScoredRows
 from skuncertain._special import beta_quantile
 from skuncertain._validation import check_choice, check_level, check_number, import_optional
@@ -294,7 +295,8 @@ def roc_band(
     y_true : array-like of shape (n,)
         True labels, two classes (or one against the rest, by `pos_label`).
     y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
-        Scores, see :func:`auc_posterior`. Out-of-fold scores of a cross-validator are pooled.
+        Scores, see :func:`auc_posterior`. Those of the folds of a cross-validator are ranked
+        together, and the band takes rows as independent.
     level : float, default=0.95
         Probability of the band.
     band : {"simultaneous", "pointwise"}, default="simultaneous"
@@ -343,7 +345,7 @@ def roc_band(
         band,
         int(positive.sum()),
         int((~positive).sum()),
-        auc_posterior(positive, score),
+        ranking_posterior(rows, area, "roc_auc"),
         x,
         low,
         high,
@@ -430,7 +432,7 @@ def pr_band(
         band,
         m1,
         m0,
-        average_precision_posterior(positive, score),
+        ranking_posterior(rows, average_precision, "average_precision"),
         x,
         _precision(x, most, shares[0]),
         _precision(x, fewest, shares[1]),

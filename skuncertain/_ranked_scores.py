@@ -20,13 +20,13 @@ class Estimate:
         The estimate.
     influence : ndarray of shape (n,)
         Scaled so that the sum of squares is the variance of the estimate.
-    size : int
+    size : float
         Rows of the smaller class: all that even a perfect ranking can prove.
     """
 
     value: float
     influence: np.ndarray
-    size: int
+    size: float
 
     @property
     def variance(self):

@@ -1,12 +1,13 @@
 """Scores of rows, in the forms in which people have them."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._fold_variance import wang_li_omega
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
 from skuncertain._ranked_scores import within_folds
 from skuncertain._validation import check_choice
@@ -30,6 +31,8 @@ class ScoredRows:
         All classes.
     fold, row : ndarray of shape (n,) or None
         Fold and original row, if every fold is ranked by itself.
+    weight : float
+        What a row counts: less than 1 if the models share training rows.
     """
 
     codes: np.ndarray
@@ -38,6 +41,7 @@ class ScoredRows:
     labels: tuple
     fold: Any = None
     row: Any = None
+    weight: float = 1.0
 
     @classmethod
     def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None):
@@ -86,14 +90,15 @@ class ScoredRows:
         if whole.ndim == 1 and len(labels) == 2 and classes[0] == 0:
             scores = -scores  # decision values speak for the last class
         codes = encode(y[row], labels, "y_true")
+        weight = wang_li_omega(validator.result_.n_folds)
         if pooling == "pooled":
             if np.unique(row).size < row.size:
                 raise ValueError(
                     "pooling='pooled' needs every row to be tested once; repeated folds go with "
                     "pooling='folds'."
                 )
-            return cls(codes, scores, classes, labels)._check()
-        return cls(codes, scores, classes, labels, fold, row)._check()
+            return cls(codes, scores, classes, labels, weight=weight)._check()
+        return cls(codes, scores, classes, labels, fold, row, weight)._check()
 
     def _check(self):
         if not np.all(np.isfinite(self.scores)):
@@ -126,9 +131,9 @@ class ScoredRows:
 
     def describe(self, method):
         """Short text for reprs and reports."""
-        if not self.folded:
-            return method
-        return f"{method}, mean of {np.unique(self.fold).size} folds"
+        if self.folded:
+            method += f", mean of {np.unique(self.fold).size} folds"
+        return method if self.weight == 1 else f"{method}, omega {self.weight:.3g}"
 
     def class_weights(self, average):
         """Weights of the columns, with sum 1."""
@@ -145,7 +150,7 @@ class ScoredRows:
         """Value and influences of a ranking metric for one column."""
         positive, score = self.problem(column)
         if not self.folded:
-            return function(positive, score)
+            return self._weighted(function(positive, score))
         found, lacking = within_folds(function, positive, score, self.fold, self.row)
         if lacking:
             warnings.warn(
@@ -154,7 +159,12 @@ class ScoredRows:
                 UndefinedMetricWarning,
                 stacklevel=4,
             )
-        return found
+        return self._weighted(found)
+
+    def _weighted(self, found):
+        """Estimate of rows that count less than 1, as pooled counts of folds do."""
+        influence = found.influence / np.sqrt(self.weight)
+        return replace(found, influence=influence, size=found.size * self.weight)
 
 
 def classifier_scores(classifier, X, pos_label=None, response="auto"):

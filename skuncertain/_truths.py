@@ -40,9 +40,9 @@ class Sample:
 class Truth:
     """What all truths share; not constructed by users."""
 
-    layout = "counts"  # what a sample is: "counts", "folds" or "rows"
-    chunk = 250  # samples per task: fixed, so that results do not depend on the number of workers
-    default_metric = "accuracy"
+    _layout = "counts"  # what a sample is: "counts", "folds" or "rows"
+    _chunk = 250  # samples per task: fixed, so that results do not depend on the number of workers
+    _default_metric = "accuracy"
     labels: tuple = (0, 1)
     _varied: dict
 
@@ -51,18 +51,18 @@ class Truth:
         """Shape of the grid of points."""
         return next(iter(self._varied.values())).shape if self._varied else ()
 
-    def coordinates(self):
+    def _coordinates(self):
         """Name and value, on the grid, of everything that tells the points apart."""
         return self._varied
 
-    def matrices(self, metric, positive):
+    def _matrices(self, metric, positive):
         """Probabilities of the cells at every point, or None if they are not known."""
         raise NotImplementedError
 
-    def check_size(self, n):
+    def _check_size(self, n):
         """Refuse a number of rows that cannot be drawn."""
 
-    def draw(self, point, n, size, seed, metric, positive):
+    def _draw(self, point, n, size, seed, metric, positive):
         """Draw samples of n rows; `point` is an index into the flattened grid."""
         raise NotImplementedError
 
@@ -74,9 +74,8 @@ def sequence(seed):
 
 def check_numbers(parameter, value, *, low, high, closed=True):
     """Return an array of numbers in a range."""
-    rule = (
-        f"{parameter} must be in {'[' if closed else '('}{low:g}, {high:g}{']' if closed else ')'}"
-    )
+    brackets = "[]" if closed else "()"
+    rule = f"{parameter} must be in {brackets[0]}{low:g}, {high:g}{brackets[1]}"
     array = np.asarray(value)
     if array.dtype.kind not in "iuf" or array.size == 0:
         raise TypeError(f"{rule}, got {value!r}.")
@@ -127,7 +126,7 @@ class BinomialTruth(Truth):
     clopper-pearson 0.965 (min 0.954))
     """
 
-    default_metric = "recall"
+    _default_metric = "recall"
 
     def __init__(self, p: ArrayLike) -> None:
         self.p = check_numbers("p", p, low=0, high=1)
@@ -136,7 +135,7 @@ class BinomialTruth(Truth):
     def __repr__(self):
         return f"BinomialTruth(p={_show(self.p)})"
 
-    def matrices(self, metric, positive):
+    def _matrices(self, metric, positive):
         found = proportion_cells(metric)
         if found is None or found[2] != 1:
             raise ValueError(
@@ -153,8 +152,8 @@ class BinomialTruth(Truth):
         matrix = two_by_two(*cells)
         return matrix if positive != 0 else matrix[..., ::-1, ::-1]
 
-    def draw(self, point, n, size, seed, metric, positive):
-        return _multinomial(self.matrices(metric, positive), self.labels, point, n, size, seed)
+    def _draw(self, point, n, size, seed, metric, positive):
+        return _multinomial(self._matrices(metric, positive), self.labels, point, n, size, seed)
 
 
 class MultinomialTruth(Truth):
@@ -176,7 +175,7 @@ class MultinomialTruth(Truth):
     >>> from skuncertain import MultinomialTruth, coverage_study
     >>> truth = MultinomialTruth([[0.60, 0.05], [0.10, 0.25]])
     >>> coverage_study(["neutral", "laplace"], truth, metric="f1", n=60)
-    CoverageStudy(f1, level=0.95, 2 methods x 1 point, exact: neutral 0.950, laplace 0.949)
+    CoverageStudy(f1, level=0.95, 2 methods x 1 point, exact: neutral 0.949, laplace 0.950)
     """
 
     def __init__(self, matrix: ArrayLike) -> None:
@@ -242,7 +241,7 @@ class MultinomialTruth(Truth):
         """Shape of the grid of points."""
         return self._shape
 
-    def coordinates(self):
+    def _coordinates(self):
         if self._varied or not self._shape:
             return self._varied
         return {"point": np.arange(int(np.prod(self._shape))).reshape(self._shape)}
@@ -252,10 +251,10 @@ class MultinomialTruth(Truth):
         points = " x ".join(map(str, self._shape)) + " points, " if self._shape else ""
         return f"MultinomialTruth({points}{size} classes)"
 
-    def matrices(self, metric, positive):
+    def _matrices(self, metric, positive):
         return self.matrix
 
-    def draw(self, point, n, size, seed, metric, positive):
+    def _draw(self, point, n, size, seed, metric, positive):
         return _multinomial(self.matrix, self.labels, point, n, size, seed)
 
 
@@ -302,7 +301,7 @@ class MarkovTruth(Truth):
     True
     """
 
-    layout = "rows"
+    _layout = "rows"
 
     def __init__(
         self,
@@ -337,7 +336,7 @@ class MarkovTruth(Truth):
         names = ("recall", "specificity", "prevalence", "label_correlation", "hit_correlation")
         return f"MarkovTruth({', '.join(f'{n}={_show(getattr(self, n))}' for n in names)})"
 
-    def matrices(self, metric, positive):
+    def _matrices(self, metric, positive):
         recall, specificity, share = self._grids[:3]
         return two_by_two(
             share * recall,
@@ -346,7 +345,7 @@ class MarkovTruth(Truth):
             (1 - share) * specificity,
         )
 
-    def draw(self, point, n, size, seed, metric, positive):
+    def _draw(self, point, n, size, seed, metric, positive):
         recall, specificity, share, of_labels, of_hits = (g.ravel()[point] for g in self._grids)
         rng = np.random.default_rng(sequence(seed))
         y_true = _repeating(rng, size, n, of_labels) < share
@@ -368,10 +367,8 @@ def count_rows(y_true, y_pred):
     tp, positive, predicted = (
         np.count_nonzero(part, axis=-1) for part in (y_true & y_pred, y_true, y_pred)
     )
-    n = y_true.shape[-1]
-    return ConfusionCounts(
-        two_by_two(tp, positive - tp, predicted - tp, n - positive - predicted + tp)
-    )
+    fn, fp = positive - tp, predicted - tp
+    return ConfusionCounts(two_by_two(tp, fn, fp, y_true.shape[-1] - tp - fn - fp))
 
 
 def describe_grid(truth: Any, sizes: np.ndarray) -> dict:
@@ -380,6 +377,6 @@ def describe_grid(truth: Any, sizes: np.ndarray) -> dict:
     tail = (1,) * sizes.ndim
     found = {
         name: np.broadcast_to(np.reshape(value, (*value.shape, *tail)), shape).copy()
-        for name, value in truth.coordinates().items()
+        for name, value in truth._coordinates().items()
     }
     return found | {"n": np.broadcast_to(sizes, shape).copy()}

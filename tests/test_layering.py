@@ -77,7 +77,7 @@ LAYERS = {
     "_plot._comparison": 16,
     "_plot._curves": 16,
     "_ranked_scores": 1,
-    "_score_input": 2,
+    "_score_input": 6,
     "_auc": 7,
     "_curve_bands": 8,
     "_thresholds": 9,

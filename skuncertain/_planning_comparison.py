@@ -1,0 +1,371 @@
+"""How many rows does it take to find the better of two models?"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, ndtri
+
+from skuncertain._comparison_result import check_rope
+from skuncertain._differences import difference_of, probability_below
+from skuncertain._distributions import BetaPosterior
+from skuncertain._pairs import OPERATIONS, Link, Pair
+from skuncertain._planning_studies import TOLERANCE, Plan, Successes, last_true
+from skuncertain._quadrature_posterior import QuadraturePosterior
+from skuncertain._validation import check_bool, check_number
+
+_MOST_ROWS = 1_000_000
+_REACH = 7.0  # standard deviations; beyond are less than 1e-11 of all outcomes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonSampleSize(Plan):
+    """How many rows show which of two models is better.
+
+    Parameters
+    ----------
+    n : int
+        Smallest number of rows from which on the better model is found with the wanted chance.
+    counted : str
+        What `n` counts.
+    chance : float
+        Chance that `n` rows show it.
+    first_n : int
+        First number of rows with the wanted chance; larger ones up to `n` may miss it again.
+    checked_to : int
+        Every number of rows from `n` to this one has the wanted chance.
+    difference : float
+        True difference b - a.
+    disagreement : float or None
+        Share of the rows on which exactly one model is right, for models on the same rows.
+    rate : float or None
+        True rate of the worse model, for models on different rows.
+    paired : bool
+        Whether both models predict the same rows.
+    probability : float
+        What the probability that b is better must reach.
+    power : float
+        The wanted chance.
+    rope : float
+        By how much b must be better.
+    prior : float
+        Prior of the planned comparison.
+
+    See Also
+    --------
+    comparison_sample_size : Makes it.
+    SampleSize : For the interval of one model.
+
+    Examples
+    --------
+    >>> from skuncertain import comparison_sample_size
+    >>> comparison_sample_size(difference=0.05, disagreement=0.1)
+    ComparisonSampleSize(231 rows that both models predict: a true difference of 0.05 shows, with
+    P(b better) at least 0.95, with chance 0.801; disagreement on 10 % of the rows)
+    """
+
+    n: int
+    counted: str
+    chance: float
+    first_n: int
+    checked_to: int
+    difference: float
+    disagreement: float | None
+    rate: float | None
+    paired: bool
+    probability: float
+    power: float
+    rope: float
+    prior: float
+
+    def __repr__(self):
+        better = "b better" + (f" by more than {self.rope:g}" if self.rope else "")
+        if self.paired:
+            about = f"disagreement on {self.disagreement:.3g}"
+            about = f"disagreement on {self.disagreement * 100:.3g} % of the rows"
+        else:
+            about = f"rates {self.rate:g} and {self.rate + self.difference:g}"
+        return (
+            f"ComparisonSampleSize({self.n} {self.counted}: a true difference of "
+            f"{self.difference:g} shows, with P({better}) at least {self.probability:g}, with "
+            f"chance {self.chance:.3f}; {about})"
+        )
+
+
+def comparison_sample_size(
+    *,
+    difference: float,
+    disagreement: float | None = None,
+    rate: float | None = None,
+    paired: bool = True,
+    probability: float = 0.95,
+    power: float = 0.8,
+    rope: float = 0.0,
+    prior: float = 0.5,
+) -> ComparisonSampleSize:
+    """Number of rows that show which of two models is better.
+
+    Parameters
+    ----------
+    difference : float
+        True difference b - a of the accuracies (recalls, specificities), above `rope`.
+    disagreement : float, default=None
+        For the same rows: share of the rows on which exactly one of the models is right; at least
+        `difference`. Models that are alike disagree on few.
+    rate : float, default=None
+        For different rows: accuracy (recall, specificity) of model a; that of b is `difference`
+        more.
+    paired : bool, default=True
+        Whether both models predict the same rows, as in :func:`compare_paired`, or each its own, as
+        in :func:`compare`.
+    probability : float, default=0.95
+        The study is a success if P(b is better than a) reaches this.
+    power : float, default=0.8
+        Wanted chance of a success.
+    rope : float, default=0.0
+        Region of practical equivalence: b must be better by more than this.
+    prior : float, default=0.5
+        Prior of the planned comparison. For the same rows as in :func:`compare_paired`; for
+        different rows on each side of each rate, as in :func:`proportion_posterior`.
+
+    Returns
+    -------
+    ComparisonSampleSize
+        The number of rows (of each model, if they are different), and the chance.
+
+    See Also
+    --------
+    compare_paired : The comparison on the same rows.
+    compare : The comparison on different rows.
+    required_sample_size : For the interval of one model.
+
+    Notes
+    -----
+    Exact, by the probabilities of all outcomes. For the same rows these are the numbers of rows on
+    which only a, and only b, is right. The chance is a sawtooth in the number of rows; those after
+    the answer are checked one by one, `checked_to` says how far.
+
+    For recall the rows are real positives, for specificity real negatives.
+
+    Examples
+    --------
+    >>> from skuncertain import comparison_sample_size
+    >>> comparison_sample_size(difference=0.05, disagreement=0.1).n
+    231
+    >>> comparison_sample_size(difference=0.05, rate=0.85, paired=False).n  # of each model
+    542
+    """
+    paired = check_bool("paired", paired)
+    rope = check_rope(rope)
+    difference = check_number("difference", difference, low=0, high=1)
+    if difference <= rope:
+        raise ValueError(
+            f"difference must exceed rope={rope:g}, got {difference:g}: otherwise there is nothing "
+            "to find. Exchange the models if a is the better one."
+        )
+    probability = check_number("probability", probability, low=0.5, high=1, closed=False)
+    power = check_number("power", power, low=0, high=1, closed=False)
+    prior = check_number("prior", prior, low=0, high=1e6, closed=False)
+    if paired:
+        disagreement = _given("disagreement", disagreement, "rate", rate, "paired=True")
+        disagreement = check_number("disagreement", disagreement, low=0, high=1)
+        if disagreement < difference:
+            raise ValueError(
+                f"disagreement must be at least the difference {difference:g}, got "
+                f"{disagreement:g}: models differ only by rows on which one of them is right."
+            )
+        study: Any = _PairedStudy(difference, disagreement, probability, rope, prior)
+    else:
+        rate = _given("rate", rate, "disagreement", disagreement, "paired=False")
+        rate = check_number("rate", rate, low=0, high=1)
+        if rate + difference > 1:
+            raise ValueError(
+                f"rate must be at most 1 - difference = {1 - difference:g}, got {rate:g}."
+            )
+        study = _UnpairedStudy(difference, rate, probability, rope, prior)
+    n, first_n, checked_to = _search(study, power - TOLERANCE)
+    return ComparisonSampleSize(
+        n=n,
+        counted="rows that both models predict" if paired else "rows for each model",
+        chance=study.chance(n),
+        first_n=first_n,
+        checked_to=checked_to,
+        difference=difference,
+        disagreement=disagreement,
+        rate=rate,
+        paired=paired,
+        probability=probability,
+        power=power,
+        rope=rope,
+        prior=prior,
+    )
+
+
+def _given(name, value, other, other_value, setting):
+    """Return the value that this kind of study needs; the other one must not be there."""
+    if other_value is not None:
+        raise ValueError(f"{other} cannot be used with {setting}: give {name} instead.")
+    if value is None:
+        raise TypeError(f"{name} is missing: it is needed with {setting}.")
+    return value
+
+
+def _search(study, power):
+    """Smallest n that holds together with the numbers after it, first n, and how far was looked."""
+    chances: dict = {}
+
+    def holds(n):
+        if n not in chances:
+            chances[n] = study.chance(n) >= power
+        return chances[n]
+
+    high = max(1, study.guess(power))
+    while not holds(high):
+        if high >= _MOST_ROWS:
+            raise ValueError(
+                f"more than {_MOST_ROWS:,} rows would be needed: ask for a lower probability or "
+                "power, or plan for a larger difference."
+            )
+        high = min(2 * high, _MOST_ROWS)
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    first = last = high
+    # Smaller numbers may hold, too, and larger ones may not.
+    for n in range(max(1, high - study.window(high)), high):
+        if holds(n):
+            first = n
+            break
+    n = high
+    while n <= last + study.window(last):
+        if not holds(n):
+            last = n + 1
+        n += 1
+    return last, first, n - 1
+
+
+def _range(n, rate):
+    """Outcomes of a binomial variable that matter."""
+    reach = _REACH * np.sqrt(n * rate * (1 - rate)) + 20
+    low, high = np.clip([np.floor(n * rate - reach), np.ceil(n * rate + reach)], 0, n)
+    return np.arange(int(low), int(high) + 1)
+
+
+def _thresholds(convinced, low, high, guess):
+    """Smallest outcome from `low` to `high` that convinces, for every row; `high` + 1 if none does.
+
+    `convinced(outcome, rows)` turns from False to True. Most guesses are right within two, which
+    saves integrals.
+    """
+    start, stop = np.full(guess.shape, low - 1), np.full(guess.shape, high + 1)
+    for offset in (-2, 2):
+        at = np.clip(guess + offset, low, high)
+        fits = (at > start) & (at < stop)
+        rows = np.flatnonzero(fits)
+        if rows.size:
+            yes = convinced(at[rows], rows)
+            stop[rows[yes]], start[rows[~yes]] = at[rows[yes]], at[rows[~yes]]
+
+    def not_yet(outcome, rows):
+        return ~convinced(outcome[:, 0], rows)[:, None]
+
+    return last_true(not_yet, start, stop, ways=2) + 1
+
+
+class _PairedStudy:
+    """Outcomes: rows on which exactly one model is right, and on how many of them it is b."""
+
+    def __init__(self, difference, disagreement, probability, rope, prior):
+        self.difference, self.rope, self.prior = difference, rope, prior
+        self.probability = probability - TOLERANCE
+        self.discordant = Successes(rate=disagreement)
+        self.share = Successes(rate=(disagreement + difference) / (2 * disagreement))
+
+    def window(self, n):
+        """How many more numbers of rows to check."""
+        # If the models disagree on every row, the teeth are about sqrt(n) long.
+        return 10 + (3 * int(np.sqrt(n)) if self.rope == 0 else 10)
+
+    def guess(self, power):
+        """Number of rows from normal distributions."""
+        z = ndtri(self.probability) + max(ndtri(power), -ndtri(self.probability) / 2)
+        variance = self.discordant.rate - self.difference**2
+        return int((z**2 * max(variance, 0.01)) / (self.difference - self.rope) ** 2)
+
+    def _convinced(self, only_b, discordant, n):
+        """Whether P(b better) is high enough, with the posterior of `compare_paired`."""
+        only_a, only_b = discordant - only_b + self.prior, only_b + self.prior
+        if self.rope == 0:
+            return betainc(only_b, only_a, 0.5) <= 1 - self.probability
+        rest = n - discordant + 2 * self.prior
+        pair = Pair(
+            OPERATIONS["discordance"], (only_b, only_a), (only_a + only_b, rest), Link(-1.0, 1.0)
+        )
+        posterior = QuadraturePosterior(pair, only_b.shape, range=(-1.0, 1.0), closing=False)
+        return 1 - posterior.cdf(self.rope * (1 + 1e-12)) >= self.probability
+
+    def chance(self, n):
+        """Chance that n rows show that b is better."""
+        number, mass = self.discordant.mass(n)
+        z = ndtri(self.probability)
+        guess = (number + n * self.rope + z * np.sqrt(number + 1.0)) / 2
+        total = number.astype(float)
+
+        def convinced(only_b, rows):
+            some = only_b <= number[rows]
+            value = np.ones(rows.size, dtype=bool)  # more than all: ends the search
+            at = rows[some]
+            value[some] = self._convinced(only_b[some].astype(float), total[at], float(n))
+            return value
+
+        first = _thresholds(convinced, 0, int(number.max()), guess.astype(int))
+        found = self.share.failures().at_most(number - first, number)
+        return float(np.clip(mass @ np.where(first <= number, found, 0.0), 0, 1))
+
+
+class _UnpairedStudy:
+    """Outcomes: the successes of each model."""
+
+    def __init__(self, difference, rate, probability, rope, prior):
+        self.difference, self.rope, self.prior = difference, rope, prior
+        self.probability = probability - TOLERANCE
+        self.a, self.b = Successes(rate=rate), Successes(rate=min(rate + difference, 1.0))
+
+    def window(self, n):
+        """How many more numbers of rows to check; two binomial variables leave short teeth."""
+        return 20
+
+    def guess(self, power):
+        """Number of rows from normal distributions."""
+        z = ndtri(self.probability) + max(ndtri(power), -ndtri(self.probability) / 2)
+        variance = sum(x.rate * (1 - x.rate) for x in (self.a, self.b))
+        return int((z**2 * max(variance, 0.01)) / (self.difference - self.rope) ** 2)
+
+    def _convinced(self, of_a, of_b, n):
+        """Whether P(b better) is high enough, with the posterior of `compare`."""
+        shapes = [(k + self.prior, n - k + self.prior) for k in (of_a, of_b)]
+        if self.rope == 0 and self.prior >= 0.5:
+            return probability_below(*shapes) >= self.probability
+        posterior = difference_of(*(BetaPosterior(*shape) for shape in shapes))
+        return 1 - posterior.cdf(self.rope * (1 + 1e-12)) >= self.probability
+
+    def chance(self, n):
+        """Chance that n rows of each model show that b is better."""
+        of_a, mass = self.a.mass(n)
+        of_b = _range(n, self.b.rate)
+        z = ndtri(self.probability)
+        share = (of_a + 1.0) / (n + 2)
+        spread = np.sqrt(n * (share * (1 - share) + self.b.rate * (1 - self.b.rate)))
+        guess = of_a + n * self.rope + z * spread
+        exact = of_a.astype(float)
+
+        def convinced(k, rows):
+            return self._convinced(exact[rows], k.astype(float), float(n))
+
+        first = _thresholds(convinced, of_b[0], of_b[-1], guess.astype(int))
+        found = self.b.failures().at_most(n - first, n)
+        return float(np.clip(mass @ np.where(first <= of_b[-1], found, 0.0), 0, 1))
