@@ -179,7 +179,8 @@ def load(name, directory):
     except (OSError, ValueError) as error:
         print(f"{name}: not available, skipped ({type(error).__name__}: {str(error)[:80]}).")
         return None
-    target = np.array([ALIASES.get(base, {}).get(label, label) for label in target])
+    if not directory:
+        target = np.array([ALIASES.get(base, {}).get(label, label) for label in target])
     y = (target == spec.positive).astype(int)
     if not 0 < y.sum() < len(y):
         print(f"{name}: no class {spec.positive!r} among {sorted(set(target))[:8]}, skipped.")

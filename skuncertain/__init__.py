@@ -19,6 +19,13 @@ from skuncertain._intervals import Interval
 from skuncertain._leaderboard import Leaderboard, leaderboard
 from skuncertain._learner_truths import EstimatorTruth, SubsampleTruth
 from skuncertain._metrics import Metric, get_metric, get_metric_names, make_metric
+from skuncertain._planning import (
+    ExpectedWidth,
+    SampleSize,
+    expected_width,
+    required_sample_size,
+)
+from skuncertain._planning_comparison import ComparisonSampleSize, comparison_sample_size
 from skuncertain._plot._comparison import ComparisonDisplay
 from skuncertain._plot._coverage import CoverageDisplay
 from skuncertain._plot._curves import PrecisionRecallBandDisplay, RocBandDisplay
@@ -39,6 +46,7 @@ from skuncertain._results import FoldDiagnostics, InformativeResult, JointPoster
 from skuncertain._scorers import ConfusionCountsScorer, make_bound_scorer
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._selection import BBCScore, bbc_score
+from skuncertain._sequential import SequentialHistory, SequentialPosterior, SequentialStep
 from skuncertain._show_versions import show_versions
 from skuncertain._thresholds import ThresholdReport, threshold_report
 from skuncertain._truths import BinomialTruth, MarkovTruth, MultinomialTruth
@@ -56,6 +64,7 @@ __all__ = [
     "BinomialTruth",
     "ComparisonDisplay",
     "ComparisonResult",
+    "ComparisonSampleSize",
     "ConfusionCounts",
     "ConfusionCountsScorer",
     "CoverageDisplay",
@@ -64,6 +73,7 @@ __all__ = [
     "DatasetComparison",
     "DegenerateIntervalWarning",
     "EstimatorTruth",
+    "ExpectedWidth",
     "FoldDiagnostics",
     "FoldDisagreementWarning",
     "FoldDisplay",
@@ -84,7 +94,11 @@ __all__ = [
     "RefitRule",
     "RocBand",
     "RocBandDisplay",
+    "SampleSize",
     "SearchPosterior",
+    "SequentialHistory",
+    "SequentialPosterior",
+    "SequentialStep",
     "SmallSampleWarning",
     "SubsampleTruth",
     "ThresholdReport",
@@ -97,10 +111,12 @@ __all__ = [
     "compare_cv",
     "compare_datasets",
     "compare_paired",
+    "comparison_sample_size",
     "confidence_interval",
     "coverage_study",
     "credible_interval",
     "cross_val_posterior",
+    "expected_width",
     "fold_interval",
     "fold_posterior",
     "get_metric",
@@ -115,6 +131,7 @@ __all__ = [
     "pr_band",
     "prior_from_metrics",
     "proportion_posterior",
+    "required_sample_size",
     "roc_band",
     "search_posterior",
     "show_versions",

@@ -5,8 +5,8 @@ import numpy as np
 from skuncertain._distributions import BetaPosterior
 from skuncertain._metric_formulas import one_vs_rest, two_by_two
 from skuncertain._metrics import get_metric
-from skuncertain._posterior import posterior_of
-from skuncertain._priors import cell_prior
+from skuncertain._posterior import posterior_of, warn_undefined
+from skuncertain._priors import cell_prior, describe_prior
 from skuncertain._proportions import proportion_counts
 
 
@@ -24,18 +24,21 @@ def class_posterior(matrix, metric, prior):
     stack = two_by_two(*one_vs_rest(matrix))
     if _is_auto(prior) and matrix.shape[-1] > 2:
         hits, misses, odds = proportion_counts(stack, metric, 1)
+        observed = metric.evaluate(stack, positive=1)
+        warn_undefined(observed, metric, stack, proper=True)
         return BetaPosterior(
             hits + 0.5,
             misses + 0.5,
             odds=odds,
             metric=metric.name,
-            observed=metric.evaluate(stack, positive=1),
+            observed=observed,
             prior="auto: 1/2 on each side of the proportion",
         )
+    text = None if _is_auto(prior) else describe_prior(prior)
     if not _is_auto(prior):
         pseudo = np.broadcast_to(cell_prior(prior, matrix), matrix.shape)
         prior = two_by_two(*one_vs_rest(pseudo))
-    return posterior_of(
+    posterior = posterior_of(
         stack,
         metric,
         positive=1,
@@ -45,6 +48,8 @@ def class_posterior(matrix, metric, prior):
         n_draws=None,
         random_state=None,
     )
+    posterior.prior = posterior.prior if text is None else text
+    return posterior
 
 
 def cell_rates(matrix, prior):

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from skuncertain._report import column, interval_cell, make_report, section
+from skuncertain._report_cells import share_cell
 
 _POINTS = 241
 READING = (
@@ -16,15 +17,6 @@ READING = (
 )
 
 
-def _probability(value, posterior):
-    """Entry of a probability; what was counted from draws has an error."""
-    if posterior.exact:
-        return value
-    n = posterior.n_draws
-    share = (value * n + 1) / (n + 2)  # so that 0 of n is not known for sure
-    return {"value": value, "error": np.sqrt(share * (1 - share) / n)}
-
-
 def comparison_report(result, level, kind, digits=None):
     """Report of a ComparisonResult."""
     a, b = result.names
@@ -33,14 +25,17 @@ def comparison_report(result, level, kind, digits=None):
         warnings.simplefilter("always")
         low, high = (np.ravel(end) for end in difference.interval(level, kind))
     middle = np.ravel(difference.median())
-    error = np.ravel(np.broadcast_to(difference.interval_error(level, kind), difference.shape))
+    error, middle_error = (
+        np.ravel(np.broadcast_to(part, difference.shape))
+        for part in (difference.interval_error(level, kind), difference.monte_carlo_error(0.5))
+    )
     chances = [np.ravel(p) for p in (result.p_worse, result.p_equivalent, result.p_better)]
     rows = []
     for k in range(middle.size):
         row = {"difference": f"{b} - {a}" + (f" [{k}]" if difference.shape else "")}
-        row["value"] = interval_cell((low[k], high[k]), middle[k], error[k])
+        row["value"] = interval_cell((low[k], high[k]), middle[k], error[k], middle_error[k])
         for name, p in zip(("p_worse", "p_equivalent", "p_better"), chances, strict=True):
-            row[name] = _probability(float(p[k]), difference)
+            row[name] = share_cell(float(p[k]), difference.n_draws)
         rows.append(row)
     of = result.metric or "the score"
     columns = [
@@ -101,6 +96,8 @@ def _density(result, a, b):
     difference = result.difference
     ends = [float(end) for end in difference.quantile([0.0005, 0.9995])]
     x, y = [float(difference.median())], [0.0]
+    if not np.isfinite([*ends, *x]).all():
+        return None
     if ends[1] > ends[0]:
         # The edges of the ROPE are shown if they are near.
         reach = ends[1] - ends[0]
@@ -108,6 +105,8 @@ def _density(result, a, b):
         ends[1] = max(ends[1], min(result.rope * 1.2, ends[1] + 0.5 * reach))
         x = np.linspace(*ends, _POINTS)
         y = np.minimum(np.nan_to_num(difference.pdf(x), posinf=1e3), 1e6)
+        if not np.max(y) > 0:  # masses at single points
+            x, y = x[:1] * 0 + float(difference.median()), [0.0]
     low, high = (a, b) if result.greater_is_better else (b, a)
     below = result.p_worse if result.greater_is_better else result.p_better
     above = result.p_better if result.greater_is_better else result.p_worse
@@ -132,9 +131,7 @@ def datasets_report(result, level, kind, digits=None):
     for name, values in (("signed rank", result.signed_rank), ("sign", result.sign)):
         row = {"test": name}
         for key, value in zip(("p_worse", "p_equivalent", "p_better"), values, strict=True):
-            share = (value * n + 1) / (n + 2)
-            error = np.sqrt(share * (1 - share) / n)
-            row[key] = {"value": value, "error": error} if name == "signed rank" else value
+            row[key] = share_cell(value, n if name == "signed rank" else None)
         rows.append(row)
     columns = [
         "test",

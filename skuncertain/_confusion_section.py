@@ -44,7 +44,8 @@ def confusion_section(matrix, names, rates, level, kind, notes=()):
             "counts": matrix,
             "rates": [[cell(i, j) for j in range(size)] for i in range(size)],
         }
-    notes = (*notes, "rate: share of the true class that was predicted so, with its interval.")
+    told = "rate: share of the true class that was predicted so"
+    notes = (*notes, f"{told}." if rates is None else f"{told}, with its interval.")
     return section(
         "Confusion matrix",
         ["true", "predicted", column("count", digits=0), "rate"],

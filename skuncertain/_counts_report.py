@@ -8,7 +8,7 @@ from skuncertain._class_rates import cell_rates, class_posterior
 from skuncertain._confusion_section import confusion_section
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._metrics import get_metric
-from skuncertain._posterior import weak_prior
+from skuncertain._posterior import warn_small, warn_undefined, weak_prior
 from skuncertain._priors import cell_prior, describe_prior
 from skuncertain._report import column, interval_cell, make_report, section
 
@@ -26,7 +26,17 @@ READING = (
 
 
 def counts_report(
-    counts, names, posterior_of_average, posteriors_of_classes, *, level, kind, prior, digits, how
+    counts,
+    names,
+    posterior_of_average,
+    posteriors_of_classes,
+    *,
+    level,
+    kind,
+    prior,
+    digits,
+    how,
+    weighted,
 ):
     """Report of one matrix; two functions give the posteriors of averages and of all classes."""
     matrix = np.asarray(counts.counts, dtype=float)
@@ -75,6 +85,7 @@ def counts_report(
             "method": how or "Dirichlet posterior of one test set",
             "omega": None,
             "n": n,
+            "weighted": weighted,
             "k": None,
             "classes": len(names),
             "draws": None if drawn is None else f"{drawn[0]} for some averages, seed {drawn[1]}",
@@ -139,14 +150,18 @@ def posteriors_of_averages(counts, prior, n_draws, seed):
         if not joint:  # the same draws serve all of them: with many classes it is they that cost
             joint.append(counts.joint_posterior(_DRAWN, **options))
         metric = get_metric(name)
+        observed, pseudo = metric.evaluate(matrix), cell_prior(used, matrix)
+        warn_undefined(observed, metric, matrix, proper=bool(np.all(matrix + pseudo > 0)))
+        if isinstance(used, str) and used == "shared":
+            warn_small(matrix, metric)
         return DrawsPosterior(
             joint[0][name],
             seed=joint[0].seed,
             metric=metric.name,
             range=metric.range,
-            observed=metric.evaluate(matrix),
+            observed=observed,
             prior=text,
-            closing=weak_prior(matrix, cell_prior(used, matrix)),
+            closing=weak_prior(matrix, pseudo),
         )
 
     return posterior

@@ -189,23 +189,7 @@ class CoverageStudy:
         CoverageDisplay
             The display, plotted.
         """
-        varied = [key for key, values in self.points.items() if np.unique(values).size > 1]
-        if len(varied) > 1:
-            raise ValueError(
-                f"the points differ in {' and '.join(varied)}: a curve shows one of them. Draw "
-                "study.coverage[k] as an image, or study a part of the grid."
-            )
-        x_name = varied[0] if varied else next(iter(self.points))
-        display = CoverageDisplay(
-            x=self.points[x_name].ravel(),
-            coverage={m: c.ravel() for m, c in zip(self.methods, self.coverage, strict=True)},
-            error=None
-            if self.exact
-            else {m: e.ravel() for m, e in zip(self.methods, self.coverage_error, strict=True)},
-            level=self.level,
-            x_name={"p": f"true {self.metric}", "n": "number of rows"}.get(x_name, x_name),
-        )
-        return display.plot(ax, name=name, **options)
+        return CoverageDisplay.from_study(self, ax=ax, name=name, **options)
 
 
 def coverage_study(

@@ -121,6 +121,8 @@ class CrossValPosterior:
         Seed of everything that is drawn.
     assumed : bool
         Whether the splits are not known and taken to partition the rows.
+    notes : tuple of str
+        Warnings that were given when it was made.
 
     See Also
     --------
@@ -147,6 +149,7 @@ class CrossValPosterior:
     lost: tuple = ()
     seed: int = 0
     assumed: bool = False
+    notes: tuple = ()
     _folds: dict = field(default_factory=dict, init=False)
     _warnings: list = field(default_factory=list, init=False)
 

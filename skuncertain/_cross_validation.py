@@ -35,6 +35,7 @@ from skuncertain._distributions import Posterior
 from skuncertain._fold_methods import POOLING, check_omega
 from skuncertain._intervals import Interval
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
+from skuncertain._recording import recorded
 from skuncertain._report import IntervalReport
 from skuncertain._scorers import ConfusionCountsScorer
 from skuncertain._splits import Splits, as_rows
@@ -309,7 +310,9 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
             about.refuse_pooling(self.method)
         if self.method == "pooled":
             check_omega(self.omega, len(splits) / about.n_repeats)
-        _warn_of_unknown_classes(splits, codes, labels)
+        told: list = []
+        with recorded(told):
+            _warn_of_unknown_classes(splits, codes, labels)
         scorer = ConfusionCountsScorer(
             labels=labels,
             pos_label=pos_label,
@@ -338,7 +341,9 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
             self._keep_predictions(results.pop("estimator"), X, results["indices"]["test"])
         self.cv_results_ = results
         counts, left, lost = read_counts(results, None, None, labels, pos_label)
-        self.result_ = CrossValPosterior(counts, asked, settings, left, lost, seed)
+        self.result_ = CrossValPosterior(
+            counts, asked, settings, left, lost, seed, notes=tuple(told)
+        )
         if self.refit:
             start = time.perf_counter()
             self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)

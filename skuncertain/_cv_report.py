@@ -10,7 +10,7 @@ from skuncertain._distributions import BetaPosterior
 from skuncertain._fold_methods import Folds, per_proportion
 from skuncertain._fold_variance import wang_li_omega
 from skuncertain._metrics import get_metric
-from skuncertain._report import column, interval_cell, make_report, section
+from skuncertain._report import column, free_key, interval_cell, make_report, section
 
 # What is shown beside the method that was asked for.
 SIDE_BY_SIDE: dict = {
@@ -99,7 +99,7 @@ def _draws_text(result):
 
 
 def _warnings(result):
-    notes = list(result._warnings)
+    notes = [*result.notes, *result._warnings]
     if result.lost:
         notes.append(f"folds {list(result.lost)} failed and are left out.")
     if result.splits.overlap:
@@ -205,10 +205,11 @@ def _methods(result):
 def _folds(result):
     level, kind = result.settings.level, result.settings.kind
     values = {name: np.asarray(result.folds(name).values, dtype=float) for name in result.metrics}
+    keys = {name: free_key(name, ("split", "n")) for name in values}
     size = np.asarray(result.counts.n)
     kept = [k for k in range(len(size) + len(result.lost)) if k not in result.lost]
     rows = [
-        {"split": kept[k], "n": size[k], **{name: column[k] for name, column in values.items()}}
+        {"split": kept[k], "n": size[k], **{keys[name]: part[k] for name, part in values.items()}}
         for k in range(len(size))
     ]
     entries = [
@@ -225,7 +226,7 @@ def _folds(result):
     ]
     return section(
         "Fold spread",
-        ["split", "n", *values],
+        ["split", "n", *keys.values()],
         rows,
         notes=["dots: folds; line: all folds added up; shaded: the interval"],
         figure={"type": "folds", "entries": entries, "numbers_aside": True},

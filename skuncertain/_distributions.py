@@ -255,6 +255,21 @@ class Posterior:
 
     _moment_error: Any = 0.0  # of a family whose parameters were fitted to draws
 
+    def monte_carlo_error(self, q: float | None = None) -> Any:
+        """Monte Carlo error of the mean or of a quantile.
+
+        Parameters
+        ----------
+        q : float, default=None
+            Of the quantile at `q`; by default of the mean.
+
+        Returns
+        -------
+        float or ndarray
+            Standard error that the number of draws leaves; 0 if nothing was drawn.
+        """
+        return plain(np.broadcast_to(self._moment_error, self.shape))
+
     def interval_error(self, level: float = 0.95, kind: str = "eti") -> Any:
         """Monte Carlo error of the ends of an interval.
 

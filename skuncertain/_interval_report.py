@@ -1,5 +1,6 @@
 """`interval_report`: from labels, counts or any result to a report."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,8 @@ def interval_report(
     seed = resolve_seed(random_state)
     how = None
     options: dict = {"prior": prior, "n_draws": n_draws, "random_state": seed}
+    if groups is not None and sample_weight is not None:
+        raise ValueError("groups cannot be combined with sample_weight.")
     if groups is not None:
         rows = {"labels": counts.labels, "groups": groups, **options}
         number = np.unique(np.asarray(groups)).size
@@ -162,6 +165,7 @@ def interval_report(
         prior=prior,
         digits=digits,
         how=how,
+        weighted=sample_weight is not None,
     )
 
 
@@ -183,7 +187,10 @@ def _of_result(result, level, kind, digits):
     if isinstance(result, _FREE_LEVEL):
         return result.report(digits=digits, **given)
     if hasattr(result, "cv_results_") and not isinstance(result, SearchPosterior):
-        return search_posterior(result, **given).report(digits=digits)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the report lists them
+            found = search_posterior(result, **given)
+        return found.report(digits=digits)
     if isinstance(result, _FIXED_LEVEL):
         for name, value in given.items():
             if value != getattr(result, name):

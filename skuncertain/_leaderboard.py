@@ -64,8 +64,10 @@ class Leaderboard:
         Rows: shared by all, or of every model; None if they are not known.
     n_draws, seed : int or None
         Of the draws; None if nothing was drawn.
-    interval_error : ndarray of shape (m,)
-        Monte Carlo error of the ends of the intervals.
+    rank_draws : int or None
+        Draws behind `rank_probabilities`; None if they are exact.
+    interval_error, mean_error : ndarray of shape (m,)
+        Monte Carlo errors of the ends of the intervals, and of the means.
     warnings : tuple of str
         Warnings that were given when it was made.
 
@@ -101,7 +103,9 @@ class Leaderboard:
     n: Any = None
     n_draws: int | None = None
     seed: int | None = None
+    rank_draws: int | None = None
     interval_error: Any = None
+    mean_error: Any = None
     warnings: tuple = ()
 
     def interval(self, name: Any) -> Interval:
@@ -331,9 +335,10 @@ def leaderboard(
         mean = np.array([posterior.mean() for posterior in posteriors])
         ends = np.array([posterior.interval(level, kind) for posterior in posteriors])
         error = np.array([posterior.interval_error(level, kind) for posterior in posteriors])
+        mean_error = np.array([posterior.monte_carlo_error() for posterior in posteriors])
     else:
         mean, ends = whole.mean(), np.stack(whole.interval(level, kind), axis=1)
-        error = np.zeros(len(mean))
+        error = mean_error = np.zeros(len(mean))
     # Shapes below 0.1 are nearly atoms at the ends, which the grid cannot see.
     if whole is not None and min(whole.a.min(), whole.b.min()) >= 0.1:
         a, b, odds = whole.a, whole.b, whole.odds
@@ -346,6 +351,7 @@ def leaderboard(
             seed = resolve_seed(random_state)
             ranks = _count(np.random.default_rng(seed).beta(a, b, size=(4000, a.size)).T)[4]
             method += f"; rank probabilities from 4000 draws, seed {seed}"
+            drawn = {"rank_draws": 4000}
     else:
         posteriors = posteriors or [_member(whole, k) for k in range(len(names))]
         size = len(posteriors)
@@ -360,13 +366,15 @@ def leaderboard(
         )
         p_best, rank, loss, pairs, ranks = _count(draws if up else -draws)
         method = f"independent, {n_draws} draws, seed {seed}"
-        drawn = {"n_draws": n_draws, "seed": seed}
+        drawn = {"n_draws": n_draws, "seed": seed, "rank_draws": n_draws}
     p_best = p_best / p_best.sum()
     known = [x.n for x in entries if isinstance(x, ConfusionCounts)]
+    priors = [p.prior for p in posteriors or [first] if p.prior]
+    texts = "; ".join(dict.fromkeys(priors)) or None
     return Leaderboard(
         names, name or "score", mean, ends[:, 0], ends[:, 1], p_best, rank, loss, pairs, ranks,
-        method, level, kind, first.prior, np.array(known) if len(known) == len(names) else None,
-        interval_error=error, **drawn,
+        method, level, kind, texts, np.array(known) if len(known) == len(names) else None,
+        interval_error=error, mean_error=mean_error, **drawn,
     )  # fmt: skip
 
 
@@ -498,6 +506,6 @@ def _of_rows(
     return Leaderboard(
         names, metric.name, posterior.mean(), low, high, p_best, rank, loss, pairs, ranks,
         f"{n} shared rows, {n_draws} draws, seed {seed}", level, kind,
-        f"{prior:g} pseudo-rows per kind of agreement", n, n_draws, seed,
-        posterior.interval_error(level, kind),
+        f"{prior:g} pseudo-rows per kind of agreement", n, n_draws, seed, n_draws,
+        posterior.interval_error(level, kind), posterior.monte_carlo_error(),
     )  # fmt: skip

@@ -283,9 +283,9 @@ def required_sample_size(
     Notes
     -----
     For proportions and F1 the answer is exact: every number of successes has its interval and its
-    binomial (or, with an uncertain rate, beta-binomial) probability. F1 is a function of the Jaccard
-    index, a proportion of the rows that are positive or predicted positive; a pair then means its
-    mode as an F1 and the concentration of the Jaccard index.
+    binomial (or, with an uncertain rate, beta-binomial) probability. F1 is a function of the
+    Jaccard index, a proportion of the rows that are positive or predicted positive, so these rows
+    are counted. A pair then means the mode of F1, and the concentration of the Jaccard index.
 
     The probability is a sawtooth in the number of samples. The answer is the smallest number from
     which on it never falls below `power`. That is proven and not sampled: up to the number at which
@@ -301,15 +301,16 @@ def required_sample_size(
     >>> required_sample_size(metric="accuracy", expected=(0.8, 10), width=0.1).n  # an opinion
     376
     """
+    simulation = n_studies, n_draws, random_state
     study, rows, text = _study(
-        metric, expected, level, kind, prior, prevalence, pos_label, n_studies, n_draws, random_state
+        metric, expected, level, kind, prior, prevalence, pos_label, simulation
     )
     low, high = study.metric.range
     width = check_number("width", width, low=0, high=high - low, closed=False)
     if width < _NARROWEST:
         raise ValueError(
-            f"width must be at least {_NARROWEST:g}, got {width:g}: about {4 / width**2:.1g} samples "
-            "would be needed. The rule 4 / width**2 is good enough there."
+            f"width must be at least {_NARROWEST:g}, got {width:g}: that takes millions of samples. "
+            "The rule 4 / width**2 is good enough there."
         )
     power = check_number("power", power, low=0, high=1, closed=False)
     n, first_n = study.required(width, power)
@@ -410,9 +411,8 @@ def expected_width(
     n = check_integer("n", n, low=1)
     if n > MOST:
         raise ValueError(f"n must be at most {MOST:,}, got {n}: use the rule 2 / sqrt(n) there.")
-    study, _, text = _study(
-        metric, expected, level, kind, prior, None, pos_label, n_studies, n_draws, random_state
-    )
+    simulation = n_studies, n_draws, random_state
+    study, _, text = _study(metric, expected, level, kind, prior, None, pos_label, simulation)
     power = check_number("power", power, low=0, high=1, closed=False)
     widths, mass = study.distribution(n)
     mean, median, quantile = _summary(widths, mass, power)
@@ -442,10 +442,9 @@ def expected_width(
     )
 
 
-def _study(
-    metric, expected, level, kind, prior, prevalence, pos_label, n_studies, n_draws, random_state
-):
+def _study(metric, expected, level, kind, prior, prevalence, pos_label, simulation):
     """Study, distribution of the rows that count (None if it is not known), and a text."""
+    n_studies, n_draws, random_state = simulation
     metric, level, kind = get_metric(metric), check_level(level), check_kind(kind)
     n_studies = check_integer("n_studies", n_studies, low=2)
     if n_draws is not None:
@@ -483,9 +482,8 @@ def _study(
         positive = pilot.positive_index(metric, pos_label)
         believed = pilot.posterior(metric, prior=prior, pos_label=pos_label)
         successes, text = _of_posterior(metric, believed)
-        study = ProportionStudy(
-            metric, successes, prior, level, kind, pilot.n_classes, 1 if positive is None else positive
-        )
+        positive = 1 if positive is None else positive
+        study = ProportionStudy(metric, successes, prior, level, kind, pilot.n_classes, positive)
     return study, _rows_that_count(study, pilot, prevalence), text
 
 

@@ -15,7 +15,7 @@ from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._validation import check_bool, check_number
 
 _MOST_ROWS = 1_000_000
-_REACH = 7.0  # standard deviations; beyond are less than 1e-11 of all outcomes
+_NEGLIGIBLE = 1e-11  # probability of an outcome that is left out
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +81,6 @@ class ComparisonSampleSize(Plan):
     def __repr__(self):
         better = "b better" + (f" by more than {self.rope:g}" if self.rope else "")
         if self.paired:
-            about = f"disagreement on {self.disagreement:.3g}"
             about = f"disagreement on {self.disagreement * 100:.3g} % of the rows"
         else:
             about = f"rates {self.rate:g} and {self.rate + self.difference:g}"
@@ -235,45 +234,60 @@ def _search(study, power):
         else:
             low = middle
     first = last = high
-    # Smaller numbers may hold, too, and larger ones may not.
-    for n in range(max(1, high - study.window(high)), high):
+    # Smaller numbers may hold, too, and larger ones may not. The teeth are about sqrt(n) long where
+    # there are any: rates near 1/2, or models that disagree on every row.
+    window = 10 + 2 * int(np.sqrt(high))
+    if not study.cheap:
+        window = min(window, 30)
+    for n in range(max(1, high - window), high):
         if holds(n):
             first = n
             break
     n = high
-    while n <= last + study.window(last):
+    while n <= last + window:
         if not holds(n):
             last = n + 1
         n += 1
     return last, first, n - 1
 
 
-def _range(n, rate):
-    """Outcomes of a binomial variable that matter."""
-    reach = _REACH * np.sqrt(n * rate * (1 - rate)) + 20
-    low, high = np.clip([np.floor(n * rate - reach), np.ceil(n * rate + reach)], 0, n)
-    return np.arange(int(low), int(high) + 1)
+def _likely(successes, n):
+    """Outcomes that are not negligible, and their probabilities."""
+    number, mass = successes.mass(n)
+    kept = mass > _NEGLIGIBLE
+    return number[kept], mass[kept]
 
 
-def _thresholds(convinced, low, high, guess):
-    """Smallest outcome from `low` to `high` that convinces, for every row; `high` + 1 if none does.
+class _Thresholds:
+    """Outcomes that are just convincing, found with the help of those for the last n.
 
-    `convinced(outcome, rows)` turns from False to True. Most guesses are right within two, which
-    saves integrals.
+    An integral costs a tenth of a millisecond, so the first guess should be right.
     """
-    start, stop = np.full(guess.shape, low - 1), np.full(guess.shape, high + 1)
-    for offset in (-2, 2):
-        at = np.clip(guess + offset, low, high)
-        fits = (at > start) & (at < stop)
-        rows = np.flatnonzero(fits)
-        if rows.size:
-            yes = convinced(at[rows], rows)
-            stop[rows[yes]], start[rows[~yes]] = at[rows[yes]], at[rows[~yes]]
 
-    def not_yet(outcome, rows):
-        return ~convinced(outcome[:, 0], rows)[:, None]
+    def __init__(self):
+        self.known = None
 
-    return last_true(not_yet, start, stop, ways=2) + 1
+    def find(self, convinced, given, low, high, guess):
+        """Smallest outcome from `low` to `high` that convinces; `high` + 1 if none does.
+
+        One for every entry of `given`, the other outcome. `convinced(outcome, rows)` turns from
+        False to True.
+        """
+        if self.known is not None:
+            guess = np.interp(given, *self.known)
+        guess = np.rint(guess).astype(np.int64)
+        start, stop = np.full(given.shape, low - 1), np.full(given.shape, high + 1)
+        for offset in (-1, 0, -4, 3):
+            at = np.clip(guess + offset, low, high)
+            rows = np.flatnonzero((at > start) & (at < stop))
+            if rows.size:
+                yes = convinced(at[rows], rows)
+                stop[rows[yes]], start[rows[~yes]] = at[rows[yes]], at[rows[~yes]]
+        first = 1 + last_true(
+            lambda outcome, rows: ~convinced(outcome[:, 0], rows)[:, None], start, stop, ways=2
+        )
+        self.known = given, first
+        return first
 
 
 class _PairedStudy:
@@ -284,11 +298,8 @@ class _PairedStudy:
         self.probability = probability - TOLERANCE
         self.discordant = Successes(rate=disagreement)
         self.share = Successes(rate=(disagreement + difference) / (2 * disagreement))
-
-    def window(self, n):
-        """How many more numbers of rows to check."""
-        # If the models disagree on every row, the teeth are about sqrt(n) long.
-        return 10 + (3 * int(np.sqrt(n)) if self.rope == 0 else 10)
+        self.cheap = rope == 0
+        self.thresholds = _Thresholds()
 
     def guess(self, power):
         """Number of rows from normal distributions."""
@@ -310,7 +321,7 @@ class _PairedStudy:
 
     def chance(self, n):
         """Chance that n rows show that b is better."""
-        number, mass = self.discordant.mass(n)
+        number, mass = _likely(self.discordant, n)
         z = ndtri(self.probability)
         guess = (number + n * self.rope + z * np.sqrt(number + 1.0)) / 2
         total = number.astype(float)
@@ -322,7 +333,7 @@ class _PairedStudy:
             value[some] = self._convinced(only_b[some].astype(float), total[at], float(n))
             return value
 
-        first = _thresholds(convinced, 0, int(number.max()), guess.astype(int))
+        first = self.thresholds.find(convinced, number, 0, int(number.max()), guess)
         found = self.share.failures().at_most(number - first, number)
         return float(np.clip(mass @ np.where(first <= number, found, 0.0), 0, 1))
 
@@ -330,14 +341,13 @@ class _PairedStudy:
 class _UnpairedStudy:
     """Outcomes: the successes of each model."""
 
+    cheap = False
+
     def __init__(self, difference, rate, probability, rope, prior):
         self.difference, self.rope, self.prior = difference, rope, prior
         self.probability = probability - TOLERANCE
         self.a, self.b = Successes(rate=rate), Successes(rate=min(rate + difference, 1.0))
-
-    def window(self, n):
-        """How many more numbers of rows to check; two binomial variables leave short teeth."""
-        return 20
+        self.thresholds = _Thresholds()
 
     def guess(self, power):
         """Number of rows from normal distributions."""
@@ -355,8 +365,8 @@ class _UnpairedStudy:
 
     def chance(self, n):
         """Chance that n rows of each model show that b is better."""
-        of_a, mass = self.a.mass(n)
-        of_b = _range(n, self.b.rate)
+        of_a, mass = _likely(self.a, n)
+        of_b = _likely(self.b, n)[0]
         z = ndtri(self.probability)
         share = (of_a + 1.0) / (n + 2)
         spread = np.sqrt(n * (share * (1 - share) + self.b.rate * (1 - self.b.rate)))
@@ -366,6 +376,6 @@ class _UnpairedStudy:
         def convinced(k, rows):
             return self._convinced(exact[rows], k.astype(float), float(n))
 
-        first = _thresholds(convinced, of_b[0], of_b[-1], guess.astype(int))
+        first = self.thresholds.find(convinced, of_a, of_b[0], of_b[-1], guess)
         found = self.b.failures().at_most(n - first, n)
         return float(np.clip(mass @ np.where(first <= of_b[-1], found, 0.0), 0, 1))

@@ -181,8 +181,8 @@ class ProportionStudy:
             ends = self._posterior(np.array([0, 1]), np.array([1, 0]))
         if np.any(ends.a <= 0) or np.any(ends.b <= 0):
             raise ValueError(
-                f"prior must be above 0 on both outcomes of {metric.name}, got {prior!r}: otherwise "
-                "a study without any failure has an interval of length 0. Use 'neutral'."
+                f"prior must be above 0 on both outcomes of {metric.name}, got {prior!r}: "
+                "otherwise a study without a failure has an interval of length 0. Use 'neutral'."
             )
         self.prior_text = ends.prior
 
@@ -274,11 +274,11 @@ class ProportionStudy:
                 if wanted[k]:
                     return int(points[k])
                 block = k - 1 if last else k
-                if 0 <= block < decided.size and not decided[block]:
-                    if points[block + 1] - points[block] > 1:
-                        found = scan(points[block] + 1, points[block + 1] - 1, last)
-                        if found is not None:
-                            return found
+                open_block = 0 <= block < decided.size and not decided[block]
+                if open_block and points[block + 1] - points[block] > 1:
+                    found = scan(points[block] + 1, points[block + 1] - 1, last)
+                    if found is not None:
+                        return found
             return None
 
         failing = scan(1, top, last=True)
@@ -338,7 +338,7 @@ class SimulatedStudy:
             before, n = n, int(np.ceil(n * np.clip(ratio**2, 0.1, 10)))
             if n > MOST:
                 raise ValueError(
-                    f"width={width:g} would need more than {MOST:,} rows: ask for a longer interval."
+                    f"width={width:g} would need more than {MOST:,} rows: ask for a larger one."
                 )
             if abs(n - before) <= max(1, before // 50):
                 break

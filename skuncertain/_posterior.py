@@ -162,13 +162,13 @@ def posterior_of(
     info["prior"] = view.text
     if view.own_proportion:
         hits, misses, odds = proportion_counts(view.matrix, metric, view.positive)
-        _warn_undefined(observed, metric, matrix, proper=True)
+        warn_undefined(observed, metric, matrix, proper=True)
         return BetaPosterior(hits + 0.5, misses + 0.5, odds=odds, **info)
     joint = build_model(view.matrix, view.prior, model, prevalence, view.positive)
     info["closing"] = weak_prior(view.matrix, joint.rows - view.matrix)
     if isinstance(view.prior, str) and view.prior == "shared":
         warn_small(view.matrix, metric)
-    _warn_undefined(observed, metric, matrix, proper=bool(np.all(joint.rows > 0)))
+    warn_undefined(observed, metric, matrix, proper=bool(np.all(joint.rows > 0)))
     exact = _exact(joint, metric, view.positive, info)
     if exact is not None:
         return exact
@@ -238,7 +238,7 @@ def warn_small(matrix, metric):
         )
 
 
-def _warn_undefined(observed, metric, matrix, proper):
+def warn_undefined(observed, metric, matrix, proper):
     """One warning if the data say nothing about the metric (and there are data at all)."""
     silent = np.isnan(observed) & (matrix.sum(axis=(-2, -1)) > 0)
     if np.any(silent):

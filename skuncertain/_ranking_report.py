@@ -3,6 +3,7 @@
 import numpy as np
 
 from skuncertain._report import column, interval_cell, make_report, section
+from skuncertain._report_cells import share_cell
 
 _SHOWN = 30  # rows of a plot
 _HEAT_MAP = 15
@@ -27,14 +28,6 @@ _SEARCH = (
 )
 
 
-def _share(value, n_draws):
-    """Entry of a probability; a share of draws has an error."""
-    if n_draws is None or np.isnan(value):
-        return value
-    p = (value * n_draws + 1) / (n_draws + 2)  # so that 0 of n is not known for sure
-    return {"value": value, "error": np.sqrt(p * (1 - p) / n_draws)}
-
-
 def _rank(value, size, n_draws):
     """Entry of an expected rank; its variance is at most (rank - 1)(m - rank)."""
     if n_draws is None or np.isnan(value):
@@ -52,11 +45,15 @@ def _loss(value, widths, n_draws):
 
 def _ranking_columns(result, k, ranks_exact):
     size, widths = int(np.isfinite(result.p_best).sum()), result.high - result.low
+    mean_error = getattr(result, "mean_error", None)  # the mean of folds has none
     return {
         "interval": interval_cell(
-            (result.low[k], result.high[k]), result.mean[k], result.interval_error[k]
+            (result.low[k], result.high[k]),
+            result.mean[k],
+            result.interval_error[k],
+            0.0 if mean_error is None else mean_error[k],
         ),
-        "p_best": _share(result.p_best[k], result.n_draws),
+        "p_best": share_cell(result.p_best[k], result.n_draws),
         "rank": _rank(result.expected_rank[k], size, None if ranks_exact else result.n_draws),
         "loss": _loss(result.expected_loss[k], widths, result.n_draws),
     }
@@ -69,7 +66,7 @@ _COLUMNS = [
 ]
 
 
-def _rank_section(names, probabilities, scores):
+def _rank_section(names, probabilities, scores, n_draws):
     """Heat map of the ranks, or bars of P(best) if the ranks are not known."""
     if probabilities is None:
         return section(
@@ -82,7 +79,7 @@ def _rank_section(names, probabilities, scores):
     shown = min(len(names), _HEAT_MAP)
     keys = [f"rank {k + 1}" for k in range(shown)]
     rows = [
-        {"name": name, **{key: row[k] for k, key in enumerate(keys)}}
+        {"name": name, **{key: share_cell(row[k], n_draws) for k, key in enumerate(keys)}}
         for name, row in zip(names, probabilities, strict=True)
     ]
     notes = []
@@ -94,6 +91,7 @@ def _rank_section(names, probabilities, scores):
         "columns": [str(k + 1) for k in range(shown)],
         "names": list(names[:shown]),
         "shares": [row[:shown] for row in probabilities[:shown]],
+        "n_draws": n_draws,
         "instead": True,
     }
     return section(
@@ -123,9 +121,11 @@ def leaderboard_report(result, digits=None):
     scores = section("Models", columns + (["n"] if sizes is not None else []), rows, ranked=True)
     probabilities = result.rank_probabilities
     ranks = None if probabilities is None else probabilities[order]
-    sections = {"models": scores, "ranks": _rank_section(names, ranks, scores)}
+    sections = {"models": scores}
+    sections["ranks"] = _rank_section(names, ranks, scores, result.rank_draws)
     if result.pairwise is not None:
-        sections["pairs"] = _pair_section(names, result.pairwise[np.ix_(order, order)])
+        pairs = result.pairwise[np.ix_(order, order)]
+        sections["pairs"] = _pair_section(names, pairs, result.n_draws)
     n = result.n if sizes is None else f"{sizes.min()} to {sizes.max()}"
     if sizes is not None and sizes.min() == sizes.max():
         n = int(sizes[0])
@@ -152,11 +152,11 @@ def leaderboard_report(result, digits=None):
     )
 
 
-def _pair_section(names, pairwise):
+def _pair_section(names, pairwise, n_draws):
     shown = min(len(names), _HEAT_MAP)
     keys = [f"better than {name}" for name in names[:shown]]
     rows = [
-        {"name": name, **{key: row[k] for k, key in enumerate(keys)}}
+        {"name": name, **{key: share_cell(row[k], n_draws) for k, key in enumerate(keys)}}
         for name, row in zip(names[:shown], pairwise, strict=False)
     ]
     figure = {
@@ -167,6 +167,7 @@ def _pair_section(names, pairwise):
         "shares": [
             [None if i == j else pairwise[i, j] for j in range(shown)] for i in range(shown)
         ],
+        "n_draws": n_draws,
         "instead": True,
     }
     notes = [f"the first {shown} of {len(names)}"] if len(names) > shown else []
@@ -182,7 +183,8 @@ def search_report(result, confusion, digits=None):
     """Report of a SearchPosterior; `confusion` is the section of the selected one, or None."""
     considered = np.flatnonzero(np.isfinite(result.p_best))
     order = considered[np.lexsort((-result.p_best[considered], result.expected_rank[considered]))]
-    names = [result.names[k] for k in order]
+    known = result.names
+    names = [known[k] for k in order]
     marks = ["selected" if k == result.selected_index else "" for k in order]
     labels = [f"* {name}" if mark else name for name, mark in zip(names, marks, strict=True)]
     # Expected ranks come from the pairs, which are exact, as long as all pairs are known.
@@ -240,7 +242,9 @@ def search_report(result, confusion, digits=None):
             ranked=True,
             in_text=False,
         ),
-        "ranks": _rank_section(labels, _ordered_ranks(result, considered, order), scores),
+        "ranks": _rank_section(
+            labels, _ordered_ranks(result, considered, order), scores, result.n_draws
+        ),
         "folds": _fold_section(result, order, labels),
     }
     if confusion is not None:

@@ -143,11 +143,7 @@ class IntervalReport:
             The columns of `to_frame`, with all digits.
         """
         header, rows = _flat(self._section(section))
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(["" if value is None else value for value in row] for row in rows)
-        return file.getvalue()
+        return "".join(_csv_line(row) for row in [header, *rows])
 
     def to_markdown(self) -> str:
         """Report in Markdown.
@@ -242,10 +238,15 @@ def section(title, columns, rows, *, notes=(), figure=None, ranked=False, in_tex
     }
 
 
-def interval_cell(interval, value=None, error=0.0):
-    """Describe an entry with an interval."""
-    cell = {} if value is None else {"value": value}
-    return {**cell, "low": interval[0], "high": interval[1], "error": error}
+def interval_cell(interval, value=None, error=0.0, value_error=0.0):
+    """Describe an entry with an interval; the errors are those of its ends and of its value."""
+    cell = {"low": interval[0], "high": interval[1], "error": error}
+    return cell if value is None else {"value": value, **cell, "value_error": value_error}
+
+
+def free_key(name, taken):
+    """Key of a column that users name: not one of ours."""
+    return f"{name} (metric)" if name in taken else name
 
 
 def make_report(
@@ -275,12 +276,12 @@ def shown_settings(settings):
     """Pairs (name, text) of everything that was asked; what does not apply says so."""
     rows = settings["n"]
     known = {
-        "level": f"{settings['level'] * 100:g} %",
+        "level": f"{settings['level'] * 100:.12g} %",
         "kind": _KINDS[settings["kind"]],
         "prior": settings["prior"] or "none",
         "method": settings["method"],
         "omega": settings["omega"] or "not used",
-        "n": "not known" if rows is None else f"{_count(rows)} rows",
+        "n": "not known" if rows is None else f"{_count(rows, settings.get('weighted'))} rows",
         "K": settings["k"] or "no folds",
     }
     optional = {
@@ -294,11 +295,12 @@ def shown_settings(settings):
     return [[name, str(text)] for name, text in known.items()]
 
 
-def _count(rows):
-    if isinstance(rows, numbers.Real):
-        whole = float(rows).is_integer()
-        return f"{int(rows)}" if whole else f"{rows:.1f} (effective)"
-    return str(rows)
+def _count(rows, weighted):
+    if not isinstance(rows, numbers.Real):
+        return str(rows)
+    if weighted or not float(rows).is_integer():
+        return f"{rows:.1f} (effective)"
+    return f"{int(rows)}"
 
 
 def _plain(value):
@@ -336,7 +338,8 @@ def _flat(section):
     header, pieces = [], []
     for spec in section["columns"]:
         cells = [row.get(spec["key"]) for row in section["rows"]]
-        parts = {part for cell in cells if isinstance(cell, dict) for part in cell} - {"error"}
+        parts = {part for cell in cells if isinstance(cell, dict) for part in cell}
+        parts &= {"value", "low", "high"}
         if not parts:
             header.append(spec["key"])
             pieces.append(cells)
@@ -346,6 +349,15 @@ def _flat(section):
                 header.append(spec["key"] if part == "value" else f"{spec['key']}_{part}")
                 pieces.append([c.get(part) if isinstance(c, dict) else c for c in cells])
     return header, [list(row) for row in zip(*pieces, strict=True)]
+
+
+def _csv_line(values):
+    """One line; the writer quotes both line ends only if it ends its own lines with both."""
+    file = io.StringIO()
+    missing = [value is None or value != value for value in values]
+    texts = ["" if skip else value for skip, value in zip(missing, values, strict=True)]
+    csv.writer(file, lineterminator="\r\n").writerow(texts)
+    return file.getvalue().removesuffix("\r\n") + "\n"
 
 
 # --------------------------------------------------------------------------------------------------

@@ -30,6 +30,14 @@ def known_digits(error, digits=_MOST_DIGITS):
     return min(digits, math.floor(-math.log10(2 * error)))
 
 
+def share_cell(value, n_draws):
+    """Entry of a probability; what was counted in draws has an error."""
+    if n_draws is None or value is None or value != value:
+        return value
+    p = (value * n_draws + 1) / (n_draws + 2)  # so that 0 of n is not known for sure
+    return {"value": value, "error": math.sqrt(p * (1 - p) / n_draws)}
+
+
 def decimals(width, digits):
     """Decimals that were asked for, or enough to see the width of an interval."""
     if digits is not None:
@@ -43,8 +51,7 @@ def number(value, digits):
     """Text of a number with so many decimals; fewer than none round to tens, hundreds, ..."""
     if _missing(value):
         return "-"
-    if isinstance(value, str):  # an infinity from a JSON file
-        return value
+    value = float(value)  # an infinity is a text in a JSON file
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     text = f"{value:.{digits}f}" if digits >= 0 else f"{round(value, digits):.0f}"
@@ -67,7 +74,7 @@ def cell_text(cell, digits=None):
 
 
 def _interval_text(cell, digits):
-    error = cell.get("error") or 0.0
+    error = float(cell.get("error") or 0.0)  # an infinite one is a text in a JSON file
     if "low" not in cell:
         return number(cell["value"], known_digits(error, decimals(0, digits)))
     low, high = cell["low"], cell["high"]
@@ -80,7 +87,8 @@ def _interval_text(cell, digits):
     if "value" not in cell:
         return ends
     value = cell["value"]
-    return f"{'undefined' if _missing(value) else number(value, places)} {ends}"
+    own = known_digits(float(cell.get("value_error") or 0.0), places)
+    return f"{'undefined' if _missing(value) else number(value, own)} {ends}"
 
 
 def _missing(value):

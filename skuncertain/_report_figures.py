@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from skuncertain._report_cells import cell_text, clean, number
+from skuncertain._report_cells import cell_text, clean, number, share_cell
 
 _EDGE = 3.0  # per cent of the width that stay free on both sides
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
@@ -310,7 +310,9 @@ def density_figure(section, digits):
     """Density of a difference, cut by the region of practical equivalence."""
     figure = section["figure"]
     x, y, rope = figure["x"], figure["y"], figure["rope"]
-    scale = IntervalScale(min(x), max(x))
+    scale = IntervalScale.of([], x) or IntervalScale(-1.0, 1.0)
+    if len(x) > 1:
+        scale = IntervalScale(min(x), max(x))
     parts = []
     if len(x) > 1:
         curves = element(
@@ -397,12 +399,16 @@ def grid_figure(section, digits):
     for name, row in zip(figure["names"], figure["shares"], strict=True):
         line = element("tr", element("th", clean(name), scope="row"))
         for share in row:
-            text = "" if share is None else "< .01" if share < 0.005 else number(share, 2)
+            text = "" if share is None else "< .01" if share < 0.005 else _share_text(share, figure)
             style = f"--share: {(share or 0.0) / top:.3f}"
             line.append(element("td", text, cls="cell", style=style))
         body.append(line)
     grid = element("table", element("thead", head), body, cls="matrix grid")
     return element("div", grid, cls="scroll")
+
+
+def _share_text(share, figure):
+    return cell_text(share_cell(share, figure.get("n_draws")), 2)
 
 
 def differences_figure(section, digits):

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 from skuncertain._report_cells import cell_text, clean, table_texts
 from skuncertain._report_figures import FIGURES, IntervalScale, element, interval_plot
 
-_HTML_ROWS = 100
-_MARKS = ("circle", "square", "diamond", "triangle", "cross")
+_HTML_ROWS = 50
 
 
 def page(summary):

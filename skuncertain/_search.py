@@ -1,5 +1,6 @@
 """After a search: how sure is the choice?"""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -411,10 +412,12 @@ def short_names(params):
     short = {
         key: end if last.count(end) == 1 else key for key, end in zip(varying, last, strict=True)
     }
-    return tuple(
+    names = [
         ", ".join(f"{short[key]}={row[key]}" for key in varying if key in row) or str(k)
         for k, row in enumerate(texts)
-    )
+    ]
+    number = Counter(names)  # 1 and "1" look alike: then the index tells them apart
+    return tuple(name if number[name] == 1 else f"{name} [{k}]" for k, name in enumerate(names))
 
 
 def _quiet(posterior, level):

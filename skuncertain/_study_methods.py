@@ -30,6 +30,11 @@ COUNT_NAMES = {name: {"prior": name} for name in PRIORS} | {
 }
 _GIVEN = ("level", "metric", "pos_label", "random_state")  # said once, for the whole study
 _TAKEN = (*_GIVEN, "kind")  # what a user's function may ask for
+_METHOD_OF: dict = {
+    credible_interval: {},
+    confidence_interval: {"method": "wilson"},
+    fold_interval: {"method": "pooled"},
+}
 _CHECKED = 3  # samples on which a stacked answer is compared with single ones
 
 
@@ -267,6 +272,11 @@ def _method(name, what, layout):
 
 
 def _own(name, function, layout):
+    inner = getattr(function, "func", function)
+    if inner in _METHOD_OF and not getattr(function, "args", ()):
+        options = dict(getattr(function, "keywords", {}))
+        if not set(options) & set(_GIVEN):  # ours: it may be told apart from an unknown function
+            return _described(name, _METHOD_OF[inner] | options, layout)
     on = layout
     if layout == "rows":
         try:

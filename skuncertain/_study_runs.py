@@ -9,6 +9,7 @@ import os
 import sys
 import time
 import warnings
+import zipfile
 from concurrent.futures import BrokenExecutor, CancelledError
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 _WORKER_LOST = (BrokenExecutor, CancelledError)
 _ATTEMPTS = 3
 _SAVE_EVERY = 2.0  # seconds; an orderly end saves in any case
+_FIXED = (bool, int, float, str, bytes, tuple, np.ndarray)
 _BATCH = 8  # tasks per worker where the backend cannot give back results one by one
 
 
@@ -66,13 +68,14 @@ class Checkpoint:
 
     def _load(self):
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            content = io.BytesIO(self.path.read_bytes())  # np.load leaves a torn file open
+            with np.load(content, allow_pickle=False) as file:
                 head = json.loads(str(file["study"]))
                 self._stored, self.seed = head["arguments"], head["seed"]
                 for name in file.files:
                     if name != "study":
                         self.results[name] = (file[name], head["texts"].get(name, []))
-        except (KeyError, ValueError, OSError) as error:
+        except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
             raise ValueError(
                 f"checkpoint {str(self.path)!r} is not the file of a coverage study "
                 f"({type(error).__name__}: {error}). Name another file."
@@ -184,7 +187,9 @@ def _described(value):
         except (OSError, TypeError):  # typed at a prompt, or not written in Python
             source = ""
         held = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
-        return name, source, [(k, _described(v)) for k, v in sorted(held.items())]
+        # Lists and the like may be records that grow while the function works.
+        fixed = [(k, _described(v)) for k, v in sorted(held.items()) if isinstance(v, _FIXED)]
+        return name, source, fixed
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if hasattr(value, "get_params") and not inspect.isclass(value):
         return kind, _described(value.get_params(deep=False))

@@ -14,6 +14,7 @@ from skuncertain._report import (
     IntervalReport,
     check_digits,
     column,
+    free_key,
     interval_cell,
     make_report,
     section,
@@ -228,14 +229,14 @@ class ThresholdReport:
             used = self.operating_threshold is not None and threshold == self.operating_threshold
             row = {"threshold": f"{'* ' if used else ''}{threshold:.4g}"}
             for name in self.metrics:
-                row[name] = interval_cell(
+                row[free_key(name, ("threshold",))] = interval_cell(
                     (self.low[name][k], self.high[name][k]),
                     self.values[name][k],
                     self.interval_error[name][k],
                 )
             rows.append(row)
         notes = [] if self.operating_threshold is None else ["*: the threshold in use"]
-        names = list(self.metrics)
+        names = [free_key(name, ("threshold",)) for name in self.metrics]
         part = section(
             "Thresholds",
             ["threshold", *(column(name) for name in names)],

@@ -655,6 +655,24 @@ def test_candidates_of_the_same_name():
     same(report.to_frame("folds").to_numpy().T, [scores[2], scores[0], scores[1]])
 
 
+class Verbose:
+    """Parameter that counts how often it is printed."""
+
+    printed = 0
+
+    def __str__(self):
+        Verbose.printed += 1
+        return f"value {id(self)}"
+
+
+@defect("all names are made again for every candidate: a search of thousands takes minutes")
+def test_names_of_candidates_are_made_once():
+    scores = np.random.default_rng(0).normal(0.8, 0.02, (50, 5))
+    params = [{"a": Verbose()} for _ in range(50)]
+    search_posterior(score_table(scores, params=params), n_draws=50).report()
+    assert Verbose.printed <= 10 * 50
+
+
 @defect("a metric called 'split' takes the place of the numbers of the splits")
 def test_metric_called_split():
     mine = make_metric(lambda m: m[..., 1, 1] / m[..., 1, :].sum(-1), name="split", range=(0, 1))
@@ -803,6 +821,15 @@ def test_warnings_of_the_fit_are_listed():
     with pytest.warns(UserWarning, match="class") as caught:
         bcv.fit(X, np.repeat([0, 1, 2], [100, 100, 40]))
     assert str(caught[0].message) in bcv.report().to_dict()["warnings"]
+
+
+@defect("interval_report of a search raises the warnings that it lists")
+def test_warnings_of_a_search_are_listed_and_not_raised():
+    rows, classes = (part[::6] for part in load_iris(return_X_y=True))
+    scorer = ConfusionCountsScorer(metrics=["f1_macro"])
+    search = GridSearchCV(TREE, GRID, cv=3, scoring=scorer, refit="f1_macro").fit(rows, classes)
+    report = interval_report(search)
+    assert "f1_macro averages over classes with few rows" in str(report)
 
 
 class PickyNB(GaussianNB):

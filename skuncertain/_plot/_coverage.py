@@ -42,6 +42,7 @@ class CoverageDisplay(Display):
 
     See Also
     --------
+    coverage_study : Measures it.
     credible_interval : Credible intervals.
     confidence_interval : Frequentist and bootstrap intervals.
 
@@ -133,6 +134,51 @@ class CoverageDisplay(Display):
             error[method] = np.sqrt(held * (1 - held) / low.shape[1])
         data = {"x": true if x is None else _check_numbers("x", x, true.size)}
         data |= {"coverage": coverage, "error": error, "level": level, "x_name": x_name}
+        return cls._shown(data, ax, name, plot_kwargs)
+
+    @classmethod
+    def from_study(
+        cls,
+        study: Any,
+        *,
+        ax: Any = None,
+        name: str | None = None,
+        **plot_kwargs: Any,
+    ) -> "CoverageDisplay":
+        """Plot the result of a coverage study.
+
+        Parameters
+        ----------
+        study : CoverageStudy
+            Its points may differ in one respect: the true value, the number of rows or a parameter
+            of the truth.
+        ax, name, **plot_kwargs : object
+            See `plot`.
+
+        Returns
+        -------
+        CoverageDisplay
+            The display, plotted. Error bars are two standard errors; an exact study has none.
+        """
+        if not hasattr(study, "points") or not hasattr(study, "coverage_error"):
+            raise TypeError(
+                f"study must be a CoverageStudy, got {type(study).__name__}. "
+                "Intervals of your own go into from_intervals."
+            )
+        varied = [key for key, values in study.points.items() if np.unique(values).size > 1]
+        if len(varied) > 1:
+            raise ValueError(
+                f"the points differ in {' and '.join(varied)}, but a curve shows one of them. Draw "
+                "study.coverage[k] as an image, or study a part of the grid."
+            )
+        key = varied[0] if varied else next(iter(study.points))
+        x_name = {"p": f"true {study.metric}", "n": "number of rows"}.get(key, key)
+        coverage, error = (
+            {m: row.ravel() for m, row in zip(study.methods, rows, strict=True)}
+            for rows in (study.coverage, study.coverage_error)
+        )
+        data = {"x": study.points[key].ravel(), "coverage": coverage, "level": study.level}
+        data |= {"error": None if study.exact else error, "x_name": x_name.replace("_", " ")}
         return cls._shown(data, ax, name, plot_kwargs)
 
     def plot(

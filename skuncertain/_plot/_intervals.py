@@ -390,7 +390,8 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
 
 def _of_ranking(found, order):
     """Rows of a leaderboard or search, the best first."""
-    rows = {"rows": [str(found.names[k]) for k in order], "marks": ["mean"]}
+    names = found.names
+    rows = {"rows": [str(names[k]) for k in order], "marks": ["mean"]}
     ends = {"estimate": found.mean, "low": found.low, "high": found.high}
     ends = {key: values[order, None] for key, values in ends.items()}
     return rows | ends | {"level": found.level, "metric": found.metric}

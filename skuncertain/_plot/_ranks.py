@@ -275,9 +275,9 @@ class RankDisplay(Display):
 
 def _of_ranking(found, order, positions):
     """Names and numbers, the best first; `positions` are those in the matrix of ranks."""
-    ranks = found.rank_probabilities
+    ranks, names = found.rank_probabilities, found.names
     return {
-        "names": [str(found.names[k]) for k in order],
+        "names": [str(names[k]) for k in order],
         "p_best": found.p_best[order],
         "expected_rank": found.expected_rank[order],
         "rank_probabilities": None if ranks is None else ranks[positions],
