@@ -12,15 +12,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._comparison_result import ComparisonResult, check_names, judge
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cv_scores import check_same_splits, fold_scores
-from skuncertain._differences import difference_of, probability_below
+from skuncertain._differences import difference_of, discordance_posterior, probability_below
 from skuncertain._distributions import BetaPosterior, Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._fold_scores import score_posterior
 from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
-from skuncertain._pairs import OPERATIONS, Link, Pair
 from skuncertain._posterior import default_draws
-from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._recording import remember_warnings
 from skuncertain._validation import check_integer, check_number, resolve_seed
 
@@ -269,10 +267,7 @@ def _discordance(y, a, b, name, positive, prior, info):
     if name in ("error_rate", "fnr", "fpr"):
         only_a, only_b = only_b, only_a
     rest = rows.sum() + 4 * prior - only_a - only_b
-    u = tuple(np.array([float(part)]) for part in (only_b, only_a))
-    v = tuple(np.array([float(part)]) for part in (only_a + only_b, rest))
-    pair = Pair(OPERATIONS["discordance"], u, v, Link(-1.0, 1.0))
-    difference = QuadraturePosterior(pair, (), range=(-1.0, 1.0), closing=False, **info)
+    difference = discordance_posterior(only_a, only_b, rest, **info)
     return difference, betainc(only_b, only_a, 0.5)
 
 

@@ -5,7 +5,7 @@ with the number of replications.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -330,7 +330,8 @@ def _enumerate(plan, part):
     outcomes, n = plan.outcomes, int(kinds[0].sum())
     share = outcomes.share
     matrices = np.einsum("mk,kij->mij", kinds, outcomes.cells)
-    sample = Sample(ConfusionCounts(matrices, labels=plan.truth.labels))
+    counts = ConfusionCounts(matrices, labels=plan.truth.labels, pos_label=plan.question.pos_label)
+    sample = Sample(counts)
     ways = gammaln(n + 1) - gammaln(kinds + 1).sum(axis=1)
     sums = np.zeros((len(plan.methods), len(share), 9))
     notes: list = []
@@ -339,7 +340,7 @@ def _enumerate(plan, part):
         low, high, reasons, texts = method.intervals(sample, plan.question, 0)
         ends.append((low, high))
         notes += _failures(method.name, reasons) + _warned(method.name, texts)
-    step = max(1, 2**22 // len(kinds))
+    step = max(1, 2**20 // len(kinds))
     for start in range(0, len(share), step):
         rows = slice(start, start + step)
         p = share[rows, None, :]
@@ -363,6 +364,11 @@ def _simulate(plan, n, size, where, value, error):
     notes = _failures("", sample.lost)
     if len(sample.counts) == 0:
         return sums, notes
+    if plan.question.pos_label is not None:  # functions of the user may look at it
+        counts = ConfusionCounts(
+            sample.counts.counts, labels=plan.truth.labels, pos_label=plan.question.pos_label
+        )
+        sample = replace(sample, counts=counts)
     seed = int(sequence((plan.seed, 2, k, point, chunk)).generate_state(1)[0])
     truth = np.full(len(sample.counts), value) if sample.truth is None else sample.truth
     undefined = int(np.isnan(truth).sum())

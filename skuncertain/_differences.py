@@ -19,6 +19,15 @@ _GRID, _COARSE = 257, 129  # points of the splines; fewer where a cdf is a doubl
 _LEAN_NODES = 129
 
 
+def discordance_posterior(only_a, only_b, rest, shape=(), **info):
+    """Posterior of P(only b right) - P(only a right), from pseudo-counts of the three outcomes."""
+    flat = [np.ravel(np.asarray(part, dtype=float)) for part in (only_a, only_b, rest)]
+    only_a, only_b, rest = np.broadcast_arrays(*flat)
+    shapes = (only_b, only_a), (only_a + only_b, rest)
+    pair = Pair(OPERATIONS["discordance"], *shapes, Link(-1.0, 1.0))
+    return QuadraturePosterior(pair, shape, range=(-1.0, 1.0), closing=False, **info)
+
+
 def difference_of(a, b, n_draws=None, random_state=None):
     """Posterior of b - a: exact for Betas and F1, and for any two exact single posteriors."""
     low, high = a.range

@@ -325,6 +325,7 @@ def leaderboard(
         raise TypeError("labels belong to predictions: give y_true as well.")
     whole, posteriors = _posteriors(entries, metric, prior, pos_label, n_draws, random_state)
     first = posteriors[0] if whole is None else whole
+    drawn: dict[str, Any] = {}
     name, up = first.metric, first.greater_is_better
     if up is None:
         raise ValueError(
@@ -346,7 +347,7 @@ def leaderboard(
             a, b, odds = b, a, 1 / odds
         p_best, rank, best, pairs, ranks = rank_betas(a, b, odds)
         loss = np.maximum(best - (mean if up else 1 - mean), 0.0)
-        method, drawn = "independent, exact", {}
+        method = "independent, exact"
         if ranks is None and len(names) <= PAIR_LIMIT:
             seed = resolve_seed(random_state)
             ranks = _count(np.random.default_rng(seed).beta(a, b, size=(4000, a.size)).T)[4]

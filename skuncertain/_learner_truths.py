@@ -1,5 +1,6 @@
 """Truths with a learner in them: data are drawn, models fitted, folds counted."""
 
+import copy
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -54,15 +55,17 @@ class LearnerTruth(Truth):
 
     def _preview(self, n):
         """Splits of a sample; nothing is fitted."""
-        X, y, _ = self._data(n, np.random.default_rng(0))
-        pairs = self._splits(X, y)
+        rng = np.random.default_rng(0)
+        X, y, _ = self._data(n, rng)
+        pairs = self._splits(X, y, rng)
         return Splits.of([train for train, _ in pairs], [test for _, test in pairs])
 
-    def _splits(self, X, y):
-        return [
-            (as_rows(train, len(y)), as_rows(test, len(y)))
-            for train, test in check_cv(self.cv, y, classifier=True).split(X, y)
-        ]
+    def _splits(self, X, y, rng):
+        cv = check_cv(self.cv, y, classifier=True)
+        if getattr(cv, "random_state", 0) is None and getattr(cv, "shuffle", True):
+            cv = copy.copy(cv)  # an unseeded splitter must not make the study depend on the worker
+            cv.random_state = int(rng.integers(2**31 - 1))
+        return [(as_rows(train, len(y)), as_rows(test, len(y))) for train, test in cv.split(X, y)]
 
     def _fitted(self, X, y, rows, rng):
         model = clone(self.estimator)
@@ -70,7 +73,7 @@ class LearnerTruth(Truth):
             name: int(rng.integers(2**31 - 1))
             for name, value in sorted(model.get_params().items())
             if (name == "random_state" or name.endswith("__random_state")) and value is None
-        }  # an unseeded learner must not make the study depend on the worker
+        }  # nor must an unseeded learner
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of convergence and the like: thousands of fits
             return model.set_params(**seeds).fit(take_rows(X, rows), self._labelled(y[rows]))
@@ -93,7 +96,7 @@ class LearnerTruth(Truth):
             rng = np.random.default_rng(child)
             try:
                 X, y, test_rows = self._data(n, rng)
-                pairs = self._splits(X, y)
+                pairs = self._splits(X, y, rng)
                 found = Splits.of([a for a, _ in pairs], [b for _, b in pairs])
                 counted = [
                     self._count(self._fitted(X, y, train, rng), take_rows(X, test), y[test])
@@ -126,7 +129,7 @@ class LearnerTruth(Truth):
             rng = np.random.default_rng(child)
             try:
                 X, y, test_rows = self._data(n, rng)
-                train = self._splits(X, y)[0][0]
+                train = self._splits(X, y, rng)[0][0]
                 model = self._fitted(X, y, train, rng)
                 values.append(self._performance(model, test_rows(), metric, positive))
             except Exception as error:
@@ -147,7 +150,8 @@ class EstimatorTruth(LearnerTruth):
         ``make_blobs`` with fixed centers (and fixed class counts); ``make_classification`` makes
         another problem for every seed, ``make_moons`` spaces its points evenly.
     cv : int or splitter, default=10
-        As in scikit-learn; a number of folds is stratified.
+        As in scikit-learn; a number of folds is stratified. Where it shuffles and its
+        ``random_state`` is None, every sample gets a seed of its own.
     estimand : {"algorithm", "model"}, default="algorithm"
         What the interval is to hold: the mean performance of models trained on as many rows as
         those of a fold, or the performance of the one model fitted on all rows of the sample.

@@ -149,6 +149,14 @@ class Successes:
         return int(last_true(too_few, [n - 1], [high]).item()) + 1
 
 
+def _refuse_zero(a, b, prior):
+    if np.any(np.less_equal(a, 0)) or np.any(np.less_equal(b, 0)):
+        raise ValueError(
+            f"prior must be above 0 for every outcome, got {prior!r}: otherwise a study without a "
+            "failure has an interval of length 0. Use 'neutral'."
+        )
+
+
 class ProportionStudy:
     """A study of a proportion, or of F1: every outcome is a number of successes.
 
@@ -179,12 +187,11 @@ class ProportionStudy:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             ends = self._posterior(np.array([0, 1]), np.array([1, 0]))
-        if np.any(ends.a <= 0) or np.any(ends.b <= 0):
-            raise ValueError(
-                f"prior must be above 0 on both outcomes of {metric.name}, got {prior!r}: "
-                "otherwise a study without a failure has an interval of length 0. Use 'neutral'."
-            )
+        _refuse_zero(ends.a, ends.b, prior)
         self.prior_text = ends.prior
+        # From here on the longest interval can be observed, however lopsided the prior is: it is
+        # that of a mean of 1/2, for F1 of a Jaccard index of .22.
+        self.lopsided = int(np.ceil(5 * max(ends.a.max(), ends.b.max())))
 
     def _posterior(self, hits, misses):
         matrix = np.zeros((hits.size, self.n_classes, self.n_classes))
@@ -220,20 +227,19 @@ class ProportionStudy:
         )
 
     def _narrow(self, n, width):
-        """How many of the few-success and of the few-failure outcomes are narrow enough.
+        """Most successes, and most failures, up to which outcomes are narrow enough; -1 for none.
 
-        Both are n if all outcomes are. Neither falls as n grows: one more sample of the more
-        frequent kind makes an interval shorter.
+        They count from the two ends towards the worst outcome. Neither falls as n grows: one more
+        sample that leads away from the worst outcome makes an interval shorter.
         """
         worst = self._worst(n)
         wide = self.widths(worst, n) > width
         none = np.full(n.shape, -1)
-        top = np.where(wide, worst, none + 1), np.where(wide, n - worst, none + 1)
-        few_hits = last_true(lambda k, r: self.widths(k, n[r, None]) <= width, none, top[0])
+        few_hits = last_true(lambda k, r: self.widths(k, n[r, None]) <= width, none, worst)
         few_misses = last_true(
-            lambda k, r: self.widths(n[r, None] - k, n[r, None]) <= width, none, top[1]
+            lambda k, r: self.widths(n[r, None] - k, n[r, None]) <= width, none, n - worst
         )
-        return np.where(wide, few_hits, n), np.where(wide, few_misses, n)
+        return few_hits, np.where(wide, few_misses, n - worst)
 
     def _probability(self, narrow, n):
         hits, misses = narrow
@@ -243,7 +249,7 @@ class ProportionStudy:
     def required(self, width, power):
         """Smallest n from which on `power` is reached, and the first n that reaches it.
 
-        From `top` on even the worst outcome is narrow enough. Below, the probability is a sawtooth
+        From `top` on even the worst outcome is narrow enough. Before, the probability is a sawtooth
         in n. Blocks of n are bounded: with the narrow outcomes of its first n fixed, the
         probability falls until its last n, so that is a lower bound for the whole block; the other
         way round is an upper one. Blocks that the bounds do not decide are cut into smaller ones.
@@ -254,10 +260,10 @@ class ProportionStudy:
             flat = n.ravel()
             return (self.widths(self._worst(flat), flat) > width).reshape(n.shape)
 
-        high = int(np.ceil(4 / width**2))
+        high = max(int(np.ceil(4 / width**2)), self.lopsided)
         while worst_is_wide(np.array([high]), None).item():
             high *= 2
-        top = last_true(worst_is_wide, [0], [high]).item() + 1
+        top = last_true(worst_is_wide, [self.lopsided - 1], [high]).item() + 1
 
         def scan(low, high, last):
             """Last n that fails, or first n that holds, in a block; None if there is none."""
@@ -302,6 +308,7 @@ class SimulatedStudy:
         if isinstance(prior, str) and prior == "auto":
             resolved = "neutral" if pilot.n_classes == 2 else "shared"
         model = build_model(pilot.counts.astype(float), resolved, "dirichlet", None, None)
+        _refuse_zero(model.rows - pilot.counts, 1.0, prior)
         draws = model.sample(np.random.default_rng([seed, 0]), n_studies).reshape(n_studies, cells)
         self.shares = draws / draws.sum(axis=1, keepdims=True)
         self.prior_text = pilot.posterior(

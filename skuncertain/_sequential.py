@@ -100,7 +100,7 @@ class SequentialStep:
     >>> step = watch.update(ConfusionCounts.from_binary(tp=35, fn=15, fp=20, tn=180))
     >>> step
     SequentialStep(batch 2: recall 0.700 on 250 rows, worse than before with probability 1.00; all
-    in all 0.833, 95 % interval [0.768, 0.886])
+    in all 0.833, 95 % interval [0.768, 0.887])
     >>> step.comparison.p_better < 0.01
     True
     """
@@ -323,9 +323,9 @@ class SequentialPosterior:
     >>> step = watch.update(["cat", "dog", "dog"], ["cat", "dog", "cat"])
     >>> step = watch.update(["cat"] * 20 + ["dog"] * 20, ["cat"] * 18 + ["dog"] * 22)
     >>> watch
-    SequentialPosterior(accuracy after 2 batches, 43 rows: 0.930, 95 % interval [0.830, 0.983])
+    SequentialPosterior(accuracy after 2 batches, 43 rows: 0.930, 95 % interval [0.821, 0.978])
     >>> round(step.p_worse, 2)
-    0.08
+    0.05
     """
 
     def __init__(
@@ -578,11 +578,16 @@ class SequentialPosterior:
                 worse[clear] = plain(result.p_worse)
         return {
             "step": np.arange(first, first + len(batch)),
-            "n": batch.sum(axis=(-2, -1)),
-            "effective_n": (past + batch).sum(axis=(-2, -1)),
+            "n": _whole(batch.sum(axis=(-2, -1))),
+            "effective_n": _whole((past + batch).sum(axis=(-2, -1))),
             "value": value,
             "overall": asked.value(counts(past + batch)),
             "low": np.asarray(low),
             "high": np.asarray(high),
             "p_worse": worse,
         }
+
+
+def _whole(rows):
+    """Numbers of rows as integers, unless discount or weights made fractions of them."""
+    return rows.astype(np.int64) if np.all(rows == np.rint(rows)) else rows

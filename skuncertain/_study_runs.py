@@ -185,7 +185,8 @@ def _described(value):
         try:
             source = inspect.getsource(value)
         except (OSError, TypeError):  # typed at a prompt, or not written in Python
-            source = ""
+            code = getattr(value, "__code__", None)
+            source = "" if code is None else code.co_code.hex()
         held = inspect.getclosurevars(value).nonlocals if inspect.isfunction(value) else {}
         # Lists and the like may be records that grow while the function works.
         fixed = [(k, _described(v)) for k, v in sorted(held.items()) if isinstance(v, _FIXED)]
@@ -193,6 +194,6 @@ def _described(value):
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if hasattr(value, "get_params") and not inspect.isclass(value):
         return kind, _described(value.get_params(deep=False))
-    if hasattr(value, "__dict__"):
+    if hasattr(value, "__dict__") and not hasattr(value, "iloc"):  # data frames hide their data
         return kind, _described(vars(value))
     return kind, joblib.hash(value)

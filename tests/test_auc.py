@@ -391,7 +391,7 @@ def test_level_and_number_of_rows():
 
 
 @pytest.mark.parametrize("digits", [None, 0])
-@pytest.mark.parametrize("sizes", [(30, 40), (15, 120)])
+@pytest.mark.parametrize("sizes", [(30, 40), (12, 60)])
 def test_spread_of_the_average_precision(digits, sizes, global_random_seed):
     y, score = sample(global_random_seed, *sizes, digits=digits)
     value, n, step = average_precision_score(y, score), y.size, 1e-4
@@ -412,7 +412,7 @@ def test_spread_of_the_average_precision(digits, sizes, global_random_seed):
     # The jackknife leaves rows out: equal up to terms of order 1 / (positive rows).
     left_out = np.array([weighted(i, 0) for i in range(n)])
     jackknife = np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
-    assert spread == pytest.approx(jackknife, rel=3 / sizes[0])
+    assert spread == pytest.approx(jackknife, rel=6 / sizes[0])
 
 
 def test_average_precision_of_a_perfect_ranking():
@@ -962,3 +962,10 @@ def test_bootstrap_of_pooled_folds(n_draws, data):
 def test_average_is_checked_with_two_classes_too():
     with pytest.raises(ValueError, match="average must be one of"):
         auc_posterior(Y, S, average="micro")
+
+
+@pytest.mark.xfail(reason="the name of the metric leaves out the weights", strict=True)
+def test_name_of_a_weighted_comparison():
+    y, score = three_classes()
+    expected = auc_posterior(y, score, average="weighted").metric
+    assert compare_auc(y, score, score[::-1], average="weighted").metric == expected

@@ -2,14 +2,13 @@
 
 import io
 import sys
-import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.datasets import load_iris, make_classification
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import precision_recall_curve, roc_curve
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     StratifiedKFold,
@@ -21,7 +20,6 @@ from sklearn.svm import LinearSVC
 
 from skuncertain import (
     BayesianCrossValidator,
-    PrecisionRecallBand,
     PrecisionRecallBandDisplay,
     RocBand,
     RocBandDisplay,
@@ -56,8 +54,8 @@ def local_tail(n):
     Where all negatives are accepted the true positive rate is at least its quantile for n of n,
     which is ``tail ** (1 / n)``.
     """
-    y = np.repeat([1, 0], [n, 2 * n])
-    return roc_band(y, np.arange(3.0 * n)).low[-1] ** n
+    y = np.repeat([1, 0], [n, 1])
+    return roc_band(y, np.arange(n + 1.0)).low[-1] ** n
 
 
 def boxes(y, score, level, band):
@@ -130,7 +128,9 @@ def test_band_holds_the_curve(make, band, digits, sizes, global_random_seed):
     assert np.all(np.diff(where) > 0)
     assert (where[0], where[-1]) == (0, 1)
     low, high = found.at(x)
-    assert np.all(low <= curve + 1e-12)
+    # A rate of 1 is reached by every curve: only the upper end of a vertical piece counts there.
+    beyond = (x == 1) & (make is roc_band)
+    assert np.all(low <= np.where(beyond, 1.0, curve) + 1e-12)
     assert np.all(curve <= high + 1e-12)
     for ends in ((found.low, found.high), found.at(np.linspace(0, 1, 301))):
         assert np.all(ends[0] >= 0)
@@ -147,12 +147,10 @@ def test_roc_band_is_the_hull_of_boxes(band, digits, sizes, global_random_seed):
     y, score = sample(global_random_seed, *sizes, digits=digits)
     found = roc_band(y, score, band=band)
     fpr, tpr = np.moveaxis(boxes(y, score, 0.95, band), 1, 0)
-    eps = 1e-9
-    for f in np.r_[np.linspace(0, 1, 57), fpr.ravel() - eps, fpr.ravel() + eps]:
-        if 0 <= f <= 1:
-            low = max((t for t, edge in zip(tpr[:, 0], fpr[:, 1], strict=True) if edge <= f))
-            high = max((t for t, edge in zip(tpr[:, 1], fpr[:, 0], strict=True) if edge <= f))
-            assert found.at(f) == (pytest.approx(low, abs=1e-8), pytest.approx(high, abs=1e-8))
+    for f in np.r_[np.linspace(0, 1, 57), fpr.ravel() - 1e-9, fpr.ravel() + 1e-9].clip(0, 1):
+        low = max(tpr[fpr[:, 1] <= f, 0], default=0.0)
+        high = max(tpr[fpr[:, 0] <= f, 1])
+        assert found.at(f) == (pytest.approx(low, abs=1e-8), pytest.approx(high, abs=1e-8))
 
 
 @pytest.mark.parametrize("band", BANDS)
@@ -195,7 +193,7 @@ def test_levels_and_kinds_of_bands_are_nested(make, global_random_seed):
     y, score = sample(global_random_seed)
     grid = np.linspace(0, 1, 201)
     ends = [make(y, score, level=level).at(grid) for level in (0.5, 0.8, 0.95, 0.99)]
-    for (low, high), (lower, higher) in zip(ends[:-1], ends[1:], strict=True):
+    for (low, high), (lower, higher) in pairwise(ends):
         assert np.all(lower <= low)
         assert np.all(higher >= high)
     for level in (0.8, 0.95):
@@ -222,7 +220,7 @@ def test_all_order_statistics_hold_together(n):
 
 def test_simultaneous_band_of_many_rows(global_random_seed):
     """Beyond 400 rows the order statistics are looked at in 400 places: still enough."""
-    n, samples = 3000, 2000
+    n, samples = 1500, 2000
     tail = local_tail(n)
     rng = np.random.default_rng(global_random_seed)
     place = np.arange(1, n + 1)
@@ -245,7 +243,7 @@ def test_same_band_for_everybody():
 def test_labels_and_classes():
     y, score = sample(0)
     expected = roc_band(y, score)
-    named = np.array(["yes", "no"])[1 - y]
+    named = np.array(["yes", "no"])[y]
     for found in (
         roc_band(named, score, pos_label="no"),
         roc_band(np.array(["no", "yes"])[y], np.c_[-score, score]),
@@ -274,16 +272,17 @@ def test_rows_beyond_all_others():
     assert pr_band(y, y).at(0.5)[1] == 1
 
 
-def test_hundred_thousand_rows():
+@pytest.mark.parametrize("make", MAKERS)
+def test_many_rows(make):
     y, score = sample(0, 2_000, 98_000)
-    found = roc_band(y, score)
-    grid = np.linspace(0.01, 0.99, 99)
-    low, high = found.at(grid)
-    truth = stats.norm.cdf(1 + stats.norm.ppf(grid))
-    assert np.all((low < truth) & (truth < high))
-    assert np.max(high - low) < 0.12
-    low, high = pr_band(y, score).at(grid)
-    assert np.all(low < high)
+    found = make(y, score, band="pointwise")
+    x, curve = (
+        (found.curve_fpr[1:-1], found.curve_tpr[1:-1])
+        if make is roc_band
+        else (found.curve_recall, found.curve_precision)
+    )
+    low, high = found.at(x)
+    assert np.all((low <= curve) & (curve <= high))
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -616,7 +615,7 @@ def test_options_reach_the_artists(cls, make):
 def test_display_errors(cls, make, monkeypatch):
     y, score = sample(0)
     other = pr_band if make is roc_band else roc_band
-    with pytest.raises(TypeError, match="bands must be .*Band, or a dict of them by name, got"):
+    with pytest.raises(TypeError, match=r"bands must be .*Band, or a dict of them by name, got"):
         cls.from_band(other(y, score))
     with pytest.raises(ValueError, match="at least one band, got an empty dict"):
         cls.from_band({})
@@ -666,3 +665,12 @@ def test_pr_band_holds_the_step_between_tied_rows(band):
     low, high = found.at(np.linspace(0.05, 1, 96))
     assert np.all(low <= 0.5)
     assert np.all(high >= 0.5)
+
+
+@pytest.mark.xfail(reason="the area is that of the prevalence in the rows", strict=True)
+def test_area_beside_a_curve_of_another_prevalence():
+    y, score = sample(0)
+    found = pr_band(y, score, prevalence=0.01)
+    weight = np.where(y == 1, 0.01 / 30, 0.99 / 40)
+    expected = average_precision_score(y, score, sample_weight=weight)
+    assert found.area.observed == pytest.approx(expected)

@@ -42,11 +42,6 @@ KINDS = ("classification", "groups", "cross-validation", "comparison", "paired",
 KINDS += ("leaderboard", "drawn leaderboard", "search", "counts search")
 
 
-def defect(reason):
-    """Mark what is known to be wrong; it fails when it has been mended."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 def score_table(scores, name="score", **more):
     """What a search would save, from scores of shape (candidates, splits)."""
     columns = np.asarray(scores, dtype=float).T
@@ -300,6 +295,31 @@ def test_areas_of_the_density_are_the_probabilities(metric):
     assert re.findall(r"\d\.\d\d", spoken) == [f"{p:.2f}" for p in chances]
 
 
+def units(texts):
+    """Units of the last digits of numbers."""
+    return [10.0 ** -len(text.partition(".")[2]) for text in texts]
+
+
+@pytest.mark.xfail(strict=True, reason="the areas have two digits, whatever the number of draws")
+def test_digits_of_areas_from_few_draws():
+    a, b = np.array([0, 1] * 30), np.array([0, 1, 1, 1, 1, 0] * 10)
+    result = compare_paired(a, b, b[::-1], metric="f1", rope=0.02, n_draws=40, random_state=0)
+    (row,) = result.report().to_dict()["sections"]["difference"]["rows"]
+    (areas,) = of_class(parse(result.report().to_html()), "div", "areas")
+    shown = units(re.findall(r": ([\d.]+)", text_of(areas)))
+    errors = [row[key]["error"] for key in ("p_worse", "p_equivalent", "p_better")]
+    assert np.all(np.array(shown) >= 2 * np.array(errors))
+
+
+@pytest.mark.xfail(strict=True, reason="none of forty draws is called less than .01")
+def test_ranks_that_were_not_drawn():
+    models = [ConfusionCounts.from_binary(tp=40 - 3 * k, fp=3, fn=3 * k, tn=60) for k in range(3)]
+    report = leaderboard(models, metric="mcc", n_draws=40, random_state=0).report()
+    cells = [text_of(cell) for cell in of_class(part(report, "ranks"), "td", "cell")]
+    assert "< .01" not in cells
+    assert min(units(cells)) == 0.1
+
+
 def test_matrices():
     report = report_of("classification")
     figure = report.to_dict()["sections"]["confusion"]["figure"]
@@ -329,7 +349,7 @@ def test_thousand_candidates():
     page = report.to_html()
     parse(page)
     assert len(page) < 1e6
-    assert "… and 900 more, in to_frame() and CSV." in page
+    assert re.search(r"… and 9\d\d more, in to_frame\(\) and CSV\.", page)
     assert "... and 980 more" in str(report)
     assert len(str(report)) < 10_000
     frame = report.to_frame()
@@ -364,18 +384,9 @@ PERFECT = ConfusionCounts([[20, 0], [0, 20]])
             [PERFECT, PERFECT], metric="diagnostic_odds_ratio", n_draws=50
         ).report(),
         lambda: search_posterior(score_table(np.full((3, 4), 0.8))).report(),
-        pytest.param(
-            lambda: compare_cv([0.8, 0.8, 0.8], [0.9, 0.9, 0.9]).report(),
-            marks=defect("a difference without doubt has no scale: ZeroDivisionError"),
-        ),
-        pytest.param(
-            lambda: compare(PERFECT, PERFECT, metric="positive_likelihood_ratio").report(),
-            marks=defect("a density that vanishes on the grid: ZeroDivisionError"),
-        ),
-        pytest.param(
-            lambda: compare(PERFECT, PERFECT, metric="f1", prior="haldane").report(),
-            marks=defect("point masses: ZeroDivisionError"),
-        ),
+        lambda: compare_cv([0.8, 0.8, 0.8], [0.9, 0.9, 0.9]).report(),
+        lambda: compare(PERFECT, PERFECT, metric="positive_likelihood_ratio").report(),
+        lambda: compare(PERFECT, PERFECT, metric="f1", prior="haldane").report(),
     ],
     ids=[
         *("no rows", "one class", "perfect", "narrow", "infinite", "equal candidates"),
@@ -529,16 +540,7 @@ def test_all_kinds_in_a_browser(phone):
     assert not [path for path in asked if "leak" in path]
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        "plain",
-        pytest.param("long", marks=defect("a long name in a paragraph or legend is not broken")),
-        pytest.param("evil", marks=defect("a long name in a paragraph or legend is not broken")),
-    ],
-)
-def test_no_page_scrolls_sideways_on_a_phone(phone, names):
+def test_no_page_scrolls_sideways_on_a_phone(phone):
     for name, page in phone[0].items():
         assert 340 <= page["width"] <= 360  # there may be a bar to scroll down
-        if name.endswith(names):
-            assert page["needed"] <= page["width"], name
+        assert page["needed"] <= page["width"], name
