@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import betainc, ndtri
 
 from skuncertain._comparison_result import check_rope
-from skuncertain._differences import difference_of, probability_below
+from skuncertain._differences import difference_of, discordance_posterior, probability_below
 from skuncertain._distributions import BetaPosterior
 from skuncertain._planning_studies import TOLERANCE, Plan, Successes, last_true
 from skuncertain._validation import check_bool, check_number
