@@ -9,7 +9,7 @@ from scipy.special import logit, ndtri
 from scipy.stats import rankdata
 
 from skuncertain._comparison_result import ComparisonResult, check_names, judge
-from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._distributions import BetaPosterior, Posterior, StackedPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._location_scale import LogitNormalPosterior, NormalPosterior
 from skuncertain._ranked_scores import (
@@ -174,17 +174,23 @@ def average_precision_posterior(
 def ranking_posterior(rows, estimate, metric, method="logit-delong", average="macro", drawing=None):
     """Posterior of a ranking metric of two classes, of an average or of every class."""
     info = {"metric": metric, "model": rows.describe(method)}
+    if average is not None:
+        check_choice("average", average, AVERAGES)
     if rows.n_scored == 1:
         return _of_estimate(rows, rows.estimate(estimate, 0), 0, method, drawing, info)
     if average is not None:
-        check_choice("average", average, AVERAGES)
-        info["metric"] = f"{metric}_ovr" + ("" if average == "macro" else "_weighted")
+        info["metric"] = _name(metric, average)
         return _of_estimate(rows, _averaged(rows, estimate, average), None, method, drawing, info)
     parts = [
         _of_estimate(rows, rows.estimate(estimate, k), k, method, drawing, info)
         for k in range(rows.n_scored)
     ]
-    return _stacked(parts, info)
+    return StackedPosterior(parts, **info)
+
+
+def _name(metric, average):
+    """Name of an average over classes."""
+    return f"{metric}_ovr" + ("" if average == "macro" else "_weighted")
 
 
 def _averaged(rows, estimate, average):
@@ -196,6 +202,8 @@ def _of_estimate(rows, found, column, method, drawing, info):
     info = {**info, "observed": found.value}
     if found.value in (0.0, 1.0):
         return _certain(found, drawing, info)
+    if found.variance == 0 and found.value == 0.5:
+        return NormalPosterior(0.5, 0.0, **info)  # scores that do not vary rank nothing, for sure
     if drawing is not None:
         return _bootstrap(rows, found, column, drawing, info)
     if method == "delong":
@@ -217,7 +225,10 @@ def _certain(found, drawing, info):
 def logit_scale(found: Estimate) -> float:
     """Standard deviation of the logit; at least what a perfect ranking leaves open."""
     middle = abs(float(logit(found.value)))
-    spread = np.sqrt(found.variance) / (found.value * (1 - found.value))
+    share = found.value * (1 - found.value)
+    # Without any variance the worst that can be: all errors in one class.
+    variance = found.variance or share / (found.size + 1)
+    spread = np.sqrt(variance) / share
     bound = float(logit(beta_quantile(_TAIL, found.size + 0.5, 0.5)))
     return max(float(spread), (middle - bound) / -float(ndtri(_TAIL)))
 
@@ -231,30 +242,12 @@ def _bootstrap(rows, found, column, drawing, info):
         )
     positive, score = rows.problem(column)
     if n_draws is not None:
-        draws = bootstrap_draws(positive, score, n_draws, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        draws = bootstrap_draws(positive, score, n_draws, rng, rows.weight)
         return DrawsPosterior(draws, seed=seed, **info)
     mean, variance = bootstrap_moments(positive, score)
-    total = mean * (1 - mean) / variance - 1
+    total = mean * (1 - mean) * rows.weight / variance - 1
     return BetaPosterior(mean * total, (1 - mean) * total, **info)
-
-
-def _stacked(parts, info):
-    """One posterior of several of the same family; mixed families meet on the logit scale."""
-    observed = np.array([part.observed for part in parts])
-    info = {**info, "observed": observed}
-    first = parts[0]
-    if all(isinstance(part, DrawsPosterior) for part in parts):
-        return DrawsPosterior(np.stack([part.draws for part in parts]), seed=first.seed, **info)
-    if all(isinstance(part, NormalPosterior) for part in parts):
-        scale = np.array([float(part.scale) for part in parts])
-        return NormalPosterior(observed, scale, **info)
-    if all(isinstance(part, BetaPosterior) for part in parts):
-        a, b = (np.array([float(getattr(part, name)) for part in parts]) for name in "ab")
-        return BetaPosterior(a, b, **info)
-    # A class that is ranked perfectly among others: its Beta as a normal with the same quartiles.
-    tails = np.array([_TAIL, 0.5])
-    ends = np.array([logit(part.quantile(tails)) for part in parts])
-    return LogitNormalPosterior(ends[:, 1], (ends[:, 1] - ends[:, 0]) / -ndtri(_TAIL), **info)
 
 
 @remember_warnings
@@ -322,13 +315,15 @@ def compare_auc(
         side.estimate(area, 0) if side.n_scored == 1 else _averaged(side, area, average)
         for side in sides
     )
-    metric = "roc_auc" if sides[0].n_scored == 1 else "roc_auc_ovr"
+    metric = "roc_auc" if sides[0].n_scored == 1 else _name("roc_auc", average)
     gap = replace(right, value=right.value - left.value, influence=right.influence - left.influence)
     alike = all(
         np.array_equal(rankdata(a), rankdata(b))
         for a, b in zip(sides[0].scores.T, sides[1].scores.T, strict=True)
     )
     variance = 0.0 if alike else gap.variance + _unseen(left) + _unseen(right)
+    if not alike and gap.variance == 0:  # rankings that differ, but not in how they place rows
+        variance = max(variance, _perfect_variance(gap.size))
     difference = NormalPosterior(
         0.0 if alike else gap.value,
         np.sqrt(variance),
@@ -346,11 +341,15 @@ def compare_auc(
     )
 
 
+def _perfect_variance(size):
+    """Variance of Beta(size + 1/2, 1/2)."""
+    return float((size + 0.5) * 0.5 / ((size + 1) ** 2 * (size + 2)))
+
+
 def _unseen(found):
     """Variance that a (nearly) perfect ranking hides."""
     if found.value in (0.0, 1.0):
-        m = found.size + 1
-        return float((m - 0.5) * 0.5 / (m**2 * (m + 1)))
+        return _perfect_variance(found.size)
     seen = np.sqrt(found.variance) / (found.value * (1 - found.value))
     if seen == 0:
         return 0.0

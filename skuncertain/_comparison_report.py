@@ -115,6 +115,7 @@ def _density(result, a, b):
         "x": x,
         "y": y,
         "rope": result.rope,
+        "n_draws": difference.n_draws,
         "areas": [
             [f"{low} better", below],
             ["equivalent", result.p_equivalent],

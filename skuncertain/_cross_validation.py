@@ -91,6 +91,20 @@ def _delegates(name):
     return check
 
 
+def _align_columns(scores, estimators):
+    """Give all folds the columns of all classes; a class that was not learnt has the score 0."""
+    known = [getattr(estimator, "classes_", None) for estimator in estimators]
+    known = [None if part is None else list(part) for part in known]
+    classes = sorted({label for part in known for label in part or ()})
+    for k, (part, labels) in enumerate(zip(scores, known, strict=True)):
+        if part is None or labels is None or part.ndim != 2 or labels == classes:
+            continue
+        whole = np.zeros((len(part), len(classes)))
+        whole[:, [classes.index(label) for label in labels]] = part
+        scores[k] = whole
+    return np.array(classes)
+
+
 class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
     """Cross-validate a classifier and give every score an interval (this is not a splitter).
 
@@ -159,6 +173,8 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
     predictions_ : list of ndarray
         Predicted labels of the test rows of every split (their rows are in
         ``cv_results_["indices"]["test"]``); None for a split that failed. With `keep_predictions`.
+    score_classes_ : ndarray
+        Classes of the columns of `scores_`; one column speaks for the last.
     scores_ : list of ndarray or None
         The same for ``predict_proba`` or else ``decision_function``, if there is one.
     refit_time_ : float
@@ -406,6 +422,7 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         for name in ("predict_proba", "decision_function"):
             if all(hasattr(estimator, name) for estimator in estimators):
                 self.scores_ = predict_folds(estimators, X, tests, name)
+                self.score_classes_ = _align_columns(self.scores_, estimators)
                 break
 
     def _set_fitted_names(self, X, labels):

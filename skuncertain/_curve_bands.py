@@ -10,7 +10,7 @@ from scipy.special import betainc
 
 from skuncertain._auc import ranking_posterior
 from skuncertain._distributions import BetaPosterior, Posterior
-from skuncertain._ranked_scores import area, average_precision
+from skuncertain._ranked_scores import area, average_precision, average_precision_at
 from skuncertain._score_input import ScoredRows
 from skuncertain._special import beta_quantile
 from skuncertain._validation import check_choice, check_level, check_number, import_optional
@@ -18,7 +18,7 @@ from skuncertain._version import __version__
 
 BANDS = ("simultaneous", "pointwise")
 _SAMPLES = 4000  # of uniform order statistics, to find the local level
-_MOST_PLACES = 400  # where they are looked at
+_MOST_PLACES = 200  # where they are looked at
 _SEED = 20261116  # the local level is a constant of nature: the same for everybody
 
 
@@ -101,6 +101,8 @@ class RocBand(_Band):
         Smallest and largest true positive rate at these false positive rates.
     curve_fpr, curve_tpr, thresholds : ndarray
         The empirical curve, as ``sklearn.metrics.roc_curve`` draws it.
+    boxes : object
+        Ranges of both rates at every threshold, from which the band is made.
 
     See Also
     --------
@@ -121,6 +123,7 @@ class RocBand(_Band):
     curve_fpr: np.ndarray
     curve_tpr: np.ndarray
     thresholds: np.ndarray
+    boxes: Any
 
     _axes = ("fpr", "tpr")
 
@@ -137,9 +140,8 @@ class RocBand(_Band):
         tuple of two ndarray
             Smallest and largest true positive rate.
         """
-        place = np.searchsorted(self.fpr, np.asarray(fpr, dtype=float), side="right") - 1
-        place = np.clip(place, 0, len(self.fpr) - 1)
-        return self.low[place], self.high[place]
+        fpr = np.asarray(fpr, dtype=float)
+        return self.boxes.lowest_tpr(fpr), self.boxes.highest_tpr(fpr)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,12 +162,12 @@ class PrecisionRecallBand(_Band):
         Where the band is given.
     low, high : ndarray of shape (k,)
         Smallest and largest precision at these recalls.
-    fpr_low, fpr_high : ndarray of shape (k,)
-        Fewest and most false positives at these recalls.
     curve_recall, curve_precision, thresholds : ndarray
         The empirical curve.
     prevalence : tuple of two float
         Range of the prevalence that the band allows for.
+    boxes : object
+        Ranges of both rates at every threshold, from which the band is made.
 
     See Also
     --------
@@ -178,18 +180,17 @@ class PrecisionRecallBand(_Band):
     >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
     >>> pr_band(y, score, prevalence=0.5)
     PrecisionRecallBand(simultaneous, level=0.95, 5 positives, 5 negatives,
-    average_precision=0.903 [0.562, 0.985])
+    average_precision=0.903 [0.621, 0.981])
     """
 
     recall: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    fpr_low: np.ndarray
-    fpr_high: np.ndarray
     curve_recall: np.ndarray
     curve_precision: np.ndarray
     thresholds: np.ndarray
     prevalence: tuple
+    boxes: Any
 
     _axes = ("recall", "precision")
 
@@ -207,12 +208,9 @@ class PrecisionRecallBand(_Band):
             Smallest and largest precision.
         """
         recall = np.asarray(recall, dtype=float)
-        last = len(self.recall) - 1
-        before = np.clip(np.searchsorted(self.recall, recall, side="right") - 1, 0, last)
-        after = np.clip(np.searchsorted(self.recall, recall, side="left"), 0, last)
         return (
-            _precision(recall, self.fpr_high[before], self.prevalence[0]),
-            _precision(recall, self.fpr_low[after], self.prevalence[1]),
+            _precision(recall, self.boxes.highest_fpr(recall), self.prevalence[0]),
+            _precision(recall, self.boxes.lowest_fpr(recall), self.prevalence[1]),
         )
 
 
@@ -258,25 +256,72 @@ def _rates(scores, thresholds, level, band):
     return low, high
 
 
-def _boxes(positive, score, level, band):
-    """Thresholds from high to low, and the ranges of both rates at them."""
-    thresholds = np.r_[np.inf, np.unique(score)[::-1], -np.inf]
-    own = np.sqrt(level)  # both rates must hold
-    tpr = _rates(score[positive], thresholds, own, band)
-    fpr = _rates(score[~positive], thresholds, own, band)
-    return thresholds, tpr, fpr
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Ranges of both rates at every threshold, from the highest down.
+
+    Rows with equal scores cannot be parted: between the boxes before and behind them the curve is
+    a straight line. Elsewhere it may go anywhere from the one box to the next.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (k,)
+        From infinity to minus infinity.
+    tpr, fpr : tuple of two ndarray of shape (k,)
+        Lower and upper ends.
+    joined : ndarray of shape (k,)
+        Whether several rows have that score.
+    """
+
+    thresholds: np.ndarray
+    tpr: tuple
+    fpr: tuple
+    joined: np.ndarray
+
+    @classmethod
+    def of(cls, positive, score, level, band):
+        """Boxes that hold together ("simultaneous") or each on its own."""
+        scores, number = np.unique(score, return_counts=True)
+        thresholds = np.r_[np.inf, scores[::-1], -np.inf]
+        own = np.sqrt(level)  # both rates must hold
+        tpr = _rates(score[positive], thresholds, own, band)
+        fpr = _rates(score[~positive], thresholds, own, band)
+        return cls(thresholds, tpr, fpr, np.r_[False, number[::-1] > 1, False])
+
+    def lowest_tpr(self, fpr):
+        """Least true positive rate at a false positive rate."""
+        p, _ = _neighbours(fpr, self.fpr[1], "right")
+        return np.where(fpr >= self.fpr[1][0], self.tpr[0][p], 0.0)
+
+    def highest_tpr(self, fpr):
+        """Greatest true positive rate at a false positive rate."""
+        p, q = _neighbours(fpr, self.fpr[0], "right")
+        return _between(fpr, p, q, self.fpr[0], self.tpr[1], self.joined)
+
+    def highest_fpr(self, tpr):
+        """Greatest false positive rate at a true positive rate."""
+        p, q = _neighbours(tpr, self.tpr[0], "right")
+        return _between(tpr, p, q, self.tpr[0], self.fpr[1], self.joined)
+
+    def lowest_fpr(self, tpr):
+        """Least false positive rate at a true positive rate."""
+        p, q = _neighbours(tpr, self.tpr[1], "left")
+        line = _between(tpr, p, q, self.tpr[1], self.fpr[0], self.joined)
+        return np.where(self.joined[q], line, self.fpr[0][q])
 
 
-def _envelope(x_of_low, low, x_of_high, high):
-    """Steps of a band from boxes whose corners rise together."""
-    x = np.unique(np.concatenate([[0.0], x_of_low, x_of_high, [1.0]]))
-    below = np.searchsorted(x_of_low, x, side="right") - 1
-    above = np.searchsorted(x_of_high, x, side="right") - 1
-    return (
-        x,
-        np.where(below >= 0, low[np.maximum(below, 0)], 0.0),
-        high[np.maximum(above, 0)],
-    )
+def _between(x, p, q, x_corner, y_corner, joined):
+    """Height at x, right of corner p: that of p or, where joined, on the line to corner q."""
+    run = x_corner[q] - x_corner[p]
+    share = np.where(run > 0, (x - x_corner[p]) / np.where(run > 0, run, 1.0), 0.0)
+    rise = np.where(joined[q], np.clip(share, 0, 1) * (y_corner[q] - y_corner[p]), 0.0)
+    return y_corner[p] + rise
+
+
+def _neighbours(x, corner, side):
+    """Last corner before x, and the next."""
+    p = np.clip(np.searchsorted(corner, x, side=side) - 1, 0, len(corner) - 1)
+    return p, np.minimum(p + 1, len(corner) - 1)
 
 
 def roc_band(
@@ -336,9 +381,8 @@ def roc_band(
     check_choice("band", band, BANDS)
     rows = _one_ranking(y_true, y_score, labels, pos_label)
     positive, score = rows.problem(0)
-    thresholds, tpr, fpr = _boxes(positive, score, level, band)
-    x, low, high = _envelope(fpr[1], tpr[0], fpr[0], tpr[1])
-    high = np.maximum.accumulate(high)
+    boxes = Boxes.of(positive, score, level, band)
+    x = np.unique(np.concatenate([[0.0, 1.0], *boxes.fpr]))
     hits, false = _curve(positive, score)
     return RocBand(
         level,
@@ -347,11 +391,12 @@ def roc_band(
         int((~positive).sum()),
         ranking_posterior(rows, area, "roc_auc"),
         x,
-        low,
-        high,
+        boxes.lowest_tpr(x),
+        boxes.highest_tpr(x),
         np.r_[0.0, false / false[-1]],
         np.r_[0.0, hits / hits[-1]],
-        thresholds[:-1],
+        boxes.thresholds[:-1],
+        boxes,
     )
 
 
@@ -419,12 +464,9 @@ def pr_band(
     else:
         known = check_number("prevalence", prevalence, low=0, high=1, closed=False)
         shares, curve_level = (known, known), level
-    thresholds, tpr, fpr = _boxes(positive, score, curve_level, band)
-    # At a recall r: the fewest and the most false positives that the boxes allow.
-    x = np.unique(np.concatenate([[0.0, 1.0], tpr[0], tpr[1]]))
-    first = np.searchsorted(tpr[1], x, side="left")  # the highest threshold that may reach r
-    last = np.searchsorted(tpr[0], x, side="right") - 1  # the lowest that may stop at r
-    fewest, most = fpr[0][np.minimum(first, len(thresholds) - 1)], fpr[1][last]
+    boxes = Boxes.of(positive, score, curve_level, band)
+    x = np.unique(np.concatenate([[0.0, 1.0], *boxes.tpr]))
+    estimate = average_precision if prevalence is None else average_precision_at(known)
     hits, false = _curve(positive, score)
     used = hits > 0
     return PrecisionRecallBand(
@@ -432,16 +474,15 @@ def pr_band(
         band,
         m1,
         m0,
-        ranking_posterior(rows, average_precision, "average_precision"),
+        ranking_posterior(rows, estimate, "average_precision"),
         x,
-        _precision(x, most, shares[0]),
-        _precision(x, fewest, shares[1]),
-        fewest,
-        most,
+        _precision(x, boxes.highest_fpr(x), shares[0]),
+        _precision(x, boxes.lowest_fpr(x), shares[1]),
         hits[used] / m1,
         _precision(hits[used] / m1, false[used] / m0, prevalence or m1 / (m1 + m0)),
-        thresholds[1:-1][used],
+        boxes.thresholds[1:-1][used],
         (float(shares[0]), float(shares[1])),
+        boxes,
     )
 
 

@@ -371,6 +371,87 @@ class Posterior:
         return self._origin
 
 
+class StackedPosterior(Posterior):
+    """Single posteriors of any families as one stack.
+
+    Parameters
+    ----------
+    parts : list of Posterior
+        The members, each a single one.
+    **info : dict
+        Metric name, prior and the like.
+    """
+
+    def __init__(self, parts, **info):
+        observed = np.array([float(part.observed) for part in parts])
+        super().__init__((len(parts),), observed=observed, **info)
+        self._parts = list(parts)
+        self.exact = all(part.exact for part in parts)
+        self.seed = next((part.seed for part in parts if part.seed is not None), None)
+        self.n_draws = next((part.n_draws for part in parts if part.n_draws is not None), None)
+
+    def _each(self, name, *arguments):
+        return np.array([getattr(part, name)(*arguments) for part in self._parts])
+
+    def _mean(self):
+        return self._each("mean")
+
+    def _std(self):
+        return self._each("std")
+
+    def _along(self, name, x):
+        x = np.broadcast_to(x, np.broadcast_shapes(np.shape(x), self.shape))
+        values = [getattr(part, name)(x[..., k]) for k, part in enumerate(self._parts)]
+        return np.stack(values, axis=-1)
+
+    def _pdf(self, x):
+        return self._along("pdf", x)
+
+    def _cdf(self, x):
+        return self._along("cdf", x)
+
+    def _quantile(self, q):
+        return np.stack([np.asarray(part.quantile(q)) for part in self._parts])
+
+    def _sample(self, size, rng):
+        return np.stack([part._sample(size, rng) for part in self._parts])
+
+    def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
+        """Credible interval of every member.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        Interval
+            Ends ``low`` and ``high``.
+        """
+        low, high = self._each("interval", level, kind).T
+        return make_interval(low, high)
+
+    def interval_error(self, level: float = 0.95, kind: str = "eti") -> Any:
+        """Monte Carlo error of the ends of every interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+
+        Returns
+        -------
+        ndarray
+            Standard errors; 0 if nothing was drawn.
+        """
+        return self._each("interval_error", level, kind)
+
+
 class BetaPosterior(Posterior):
     """Beta posterior of a proportion, or of a metric whose odds are a multiple of its odds.
 

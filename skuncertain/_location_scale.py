@@ -106,7 +106,35 @@ class NormalPosterior(StudentPosterior):
     """
 
     def __init__(self, loc, scale, **info):
-        super().__init__(1e9, loc, scale, **info)  # so many degrees of freedom are a normal
+        super().__init__(np.inf, loc, scale, **info)
+
+    def _describe(self):
+        return [] if self.shape else [f"loc={self.loc:g}", f"scale={self.scale:g}"]
+
+    def _mean(self):
+        return self.loc
+
+    def _std(self):
+        return self.scale
+
+    def _pdf(self, x):
+        z = self._standardised(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.exp(-0.5 * z * z) / (self.scale * np.sqrt(2 * np.pi))
+        return np.where(self.scale == 0, np.where(x == self.loc, np.inf, 0.0), value)
+
+    def _cdf(self, x):
+        return ndtr(self._standardised(x))
+
+    def _quantile(self, q):
+        tail = (1,) * q.ndim
+        loc, scale = (part.reshape(self.shape + tail) for part in (self.loc, self.scale))
+        with np.errstate(invalid="ignore"):
+            return np.where(scale == 0, loc, loc + scale * ndtri(q))
+
+    def _sample(self, size, rng):
+        z = rng.standard_normal((*self.shape, size))
+        return self.loc[..., None] + self.scale[..., None] * z
 
     def interval(self, level=0.95, kind="eti"):
         """Interval, with a warning where it leaves the range of the metric."""

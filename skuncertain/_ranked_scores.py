@@ -103,6 +103,32 @@ def bootstrap_moments(positive, score):
     return float(mean), float(max(second - mean**2, 0.0))
 
 
+def average_precision_at(prevalence):
+    """Return the function for the average precision where so many are positive.
+
+    Rows of both classes then stand for their class alone, so influences are centred in each.
+    """
+
+    def estimate(positive, score):
+        groups = TieGroups.of(positive, score)
+        hits, others = groups.positive[::-1], groups.negative[::-1]
+        m1, m0 = hits.sum(), others.sum()
+        tpr, fpr = np.cumsum(hits) / m1, np.cumsum(others) / m0
+        found = prevalence * tpr + (1 - prevalence) * fpr
+        precision = prevalence * tpr / found
+        value = (hits @ precision) / m1
+        change = prevalence * (1 - prevalence) / found**2 * hits / m1
+        gain = np.cumsum((change * fpr)[::-1])[::-1]
+        loss = np.cumsum((change * tpr)[::-1])[::-1]
+        own = precision - value + gain - (hits @ gain) / m1
+        other = (others @ loss) / m0 - loss
+        place = len(hits) - 1 - groups.group
+        influence = np.where(positive, own[place] / m1, other[place] / m0)
+        return Estimate(float(value), influence, int(min(m1, m0)))
+
+    return estimate
+
+
 def average_precision(positive, score):
     """Average precision, as scikit-learn computes it, by the infinitesimal jackknife."""
     groups = TieGroups.of(positive, score)
@@ -121,7 +147,9 @@ def average_precision(positive, score):
 
 def mean_of(estimates, weights):
     """Weighted mean of estimates on the same rows."""
-    value = sum(w * e.value for w, e in zip(weights, estimates, strict=True))
+    values = np.array([e.value for e in estimates])
+    # Equal values have that mean, whatever the rounding of the weights.
+    value = values[0] if np.ptp(values) == 0 else float(np.dot(weights, values))
     influence = sum(w * e.influence for w, e in zip(weights, estimates, strict=True))
     return Estimate(float(value), influence, min(e.size for e in estimates))
 
@@ -152,8 +180,8 @@ def within_folds(estimate, positive, score, fold, row):
     return Estimate(float(np.mean(found)), total / len(found), size), lacking
 
 
-def bootstrap_draws(positive, score, n_draws, rng, chunk=2**22):
-    """Areas under the Bayesian bootstrap over rows, one per draw."""
+def bootstrap_draws(positive, score, n_draws, rng, shape=1.0, chunk=2**22):
+    """Areas under the Bayesian bootstrap over rows that count `shape`, one per draw."""
     order = np.argsort(score, kind="stable")
     positive, score = positive[order], score[order]
     starts = np.flatnonzero(np.r_[True, score[1:] != score[:-1]])
@@ -161,7 +189,7 @@ def bootstrap_draws(positive, score, n_draws, rng, chunk=2**22):
     draws = np.empty(n_draws)
     for start in range(0, n_draws, step):
         stop = min(start + step, n_draws)
-        weight = rng.standard_exponential((stop - start, positive.size))
+        weight = rng.standard_gamma(shape, (stop - start, positive.size))
         hits = np.add.reduceat(np.where(positive, weight, 0.0), starts, axis=1)
         others = np.add.reduceat(np.where(positive, 0.0, weight), starts, axis=1)
         below = np.cumsum(others, axis=1) - 0.5 * others

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skuncertain._report import column, interval_cell, make_report, section
-from skuncertain._report_cells import share_cell
+from skuncertain._report_cells import distinct, share_cell
 
 _SHOWN = 30  # rows of a plot
 _HEAT_MAP = 15
@@ -108,7 +108,8 @@ def _rank_section(names, probabilities, scores, n_draws):
 def leaderboard_report(result, digits=None):
     """Report of a Leaderboard."""
     order = result.order()
-    names = [str(result.names[k]) for k in order]
+    known = distinct(result.names)
+    names = [known[k] for k in order]
     exact_ranks = result.n_draws is None
     sizes = None if result.n is None or np.ndim(result.n) == 0 else np.asarray(result.n)
     rows = []

@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from collections import Counter
 
 _DIGITS = 3  # of a number, unless its interval is narrower
 _MOST_DIGITS = 9
@@ -19,6 +20,13 @@ def clean(value):
         else:
             text.append(letter.encode("unicode_escape").decode("ascii"))
     return "".join(text)
+
+
+def distinct(names):
+    """Texts of names; those that look alike, such as 1 and "1", get their place in the list."""
+    texts = [str(name) for name in names]
+    number = Counter(texts)
+    return [text if number[text] == 1 else f"{text} [{k}]" for k, text in enumerate(texts)]
 
 
 def known_digits(error, digits=_MOST_DIGITS):

@@ -340,11 +340,12 @@ def density_figure(section, digits):
         place = _percent(scale.at(x[0]))
         parts.append(element("line", x1=place, x2=place, y1="24", y2="154", cls="pooled"))
     labels = element("div", cls="areas")
-    for k, (name, share) in enumerate(figure["areas"]):
+    texts = [cell_text(share_cell(share, figure.get("n_draws")), 2) for _, share in figure["areas"]]
+    for k, (name, _) in enumerate(figure["areas"]):
         sign = element("span", {"aria-hidden": "true"}, cls=f"swatch a{k}")
-        labels.append(element("span", sign, f" {clean(name)}: {number(share, 2)}"))
+        labels.append(element("span", sign, f" {clean(name)}: {texts[k]}"))
     alt = "density of the difference; " + "; ".join(
-        f"{name}: {number(share, 2)}" for name, share in figure["areas"]
+        f"{name}: {text}" for (name, _), text in zip(figure["areas"], texts, strict=True)
     )
     return element(
         "div", labels, _svg(156, clean(alt), *parts, cls="plot tall"), scale.axis(), cls="density"
@@ -399,7 +400,7 @@ def grid_figure(section, digits):
     for name, row in zip(figure["names"], figure["shares"], strict=True):
         line = element("tr", element("th", clean(name), scope="row"))
         for share in row:
-            text = "" if share is None else "< .01" if share < 0.005 else _share_text(share, figure)
+            text = "" if share is None else _share_text(share, figure)
             style = f"--share: {(share or 0.0) / top:.3f}"
             line.append(element("td", text, cls="cell", style=style))
         body.append(line)
@@ -408,7 +409,8 @@ def grid_figure(section, digits):
 
 
 def _share_text(share, figure):
-    return cell_text(share_cell(share, figure.get("n_draws")), 2)
+    text = cell_text(share_cell(share, figure.get("n_draws")), 2)
+    return "< .01" if text == "0.00" else text
 
 
 def differences_figure(section, digits):

@@ -75,7 +75,7 @@ class ScoredRows:
         tests = validator.cv_results_["indices"]["test"]
         if labels is not None:
             raise ValueError("labels are known to the cross-validator: leave them out.")
-        labels = as_labels(list(validator.classes_))
+        labels = as_labels(list(validator.score_classes_))
         kept = [k for k, part in enumerate(parts) if part is not None]
         row = np.concatenate([np.asarray(tests[k]) for k in kept])
         if row.max() >= len(y):

@@ -1,6 +1,5 @@
 """After a search: how sure is the choice?"""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter
 from skuncertain._ranking_report import search_report
 from skuncertain._recording import remember_warnings
 from skuncertain._report import IntervalReport, check_digits
+from skuncertain._report_cells import distinct
 from skuncertain._search_results import read_search
 from skuncertain._validation import (
     check_integer,
@@ -416,8 +416,7 @@ def short_names(params):
         ", ".join(f"{short[key]}={row[key]}" for key in varying if key in row) or str(k)
         for k, row in enumerate(texts)
     ]
-    number = Counter(names)  # 1 and "1" look alike: then the index tells them apart
-    return tuple(name if number[name] == 1 else f"{name} [{k}]" for k, name in enumerate(names))
+    return tuple(distinct(names))
 
 
 def _quiet(posterior, level):

@@ -1,5 +1,6 @@
 """Any metric along the threshold of a classifier, and the operating point."""
 
+import numbers
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._distributions import Posterior
+from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
 from skuncertain._report import (
     IntervalReport,
@@ -122,7 +124,9 @@ class ThresholdReport:
         return self.counts[int(self._place(threshold))]
 
     def _place(self, threshold):
-        found = np.flatnonzero(np.isclose(self.thresholds, threshold, rtol=1e-12, atol=0))
+        found = np.flatnonzero(self.thresholds == threshold)
+        if not found.size:
+            found = np.flatnonzero(np.isclose(self.thresholds, threshold, rtol=1e-12, atol=0))
         if not found.size:
             near = self.thresholds[np.argmin(np.abs(self.thresholds - threshold))]
             raise ValueError(
@@ -402,27 +406,57 @@ def threshold_report(
 
 def _of_classifier(classifier, X, pos_label):
     """Scores of a fitted classifier, the class they are about, and its threshold."""
-    if hasattr(classifier, "cv_results_") and hasattr(classifier, "scores_"):
+    if hasattr(classifier, "result_"):
         if X is not None:
             raise ValueError("X is for a classifier; a cross-validator has its scores already.")
         return classifier, pos_label, None
     if X is None:
         raise ValueError("X is missing: a classifier needs rows to score.")
-    wanted = pos_label if pos_label is not None else getattr(classifier, "pos_label", None)
-    method = getattr(classifier, "response_method", "auto")
-    score, label, name = classifier_scores(classifier, X, wanted, method)
-    return score, label, _threshold_of(classifier, name)
+    inner = _innermost(classifier)
+    method = getattr(inner, "response_method", "auto")
+    wanted = pos_label if pos_label is not None else getattr(inner, "pos_label", None)
+    if wanted is not None or len(getattr(classifier, "classes_", ())) != 2:
+        score, label, name = classifier_scores(classifier, X, wanted, method)
+        return score, label, _threshold_of(inner, name, score, label == classifier.classes_[0])
+    # Which class is positive for a tuned classifier is a secret of its scorer: its predictions
+    # tell. By default it is the one that is positive everywhere else.
+    said = np.asarray(classifier.predict(X))
+    usual = check_pos_label(as_labels(list(classifier.classes_)), None)
+    other = next(label for label in classifier.classes_ if label != usual)
+    found = []
+    for label in (usual, other):
+        score, label, name = classifier_scores(classifier, X, label, method)
+        threshold = _threshold_of(inner, name, score, label == classifier.classes_[0])
+        found.append((score, label, threshold))
+        if np.array_equal(score >= threshold, said == label):
+            return found[-1]
+    return found[0]
 
 
-def _threshold_of(classifier, response):
+def _innermost(classifier):
+    """Classifier inside searches and pipelines, which knows its threshold."""
+    while True:
+        if hasattr(classifier, "best_estimator_"):
+            classifier = classifier.best_estimator_
+        elif hasattr(classifier, "steps"):
+            classifier = classifier.steps[-1][1]
+        else:
+            return classifier
+
+
+def _threshold_of(classifier, response, score, first):
     """Threshold in use: tuned, fixed, or the one that `predict` has by itself."""
     tuned = getattr(classifier, "best_threshold_", None)
     if tuned is not None:
         return float(tuned)
-    fixed = getattr(classifier, "threshold", "auto")
-    if isinstance(fixed, str):
-        return 0.5 if response == "predict_proba" else 0.0
-    return float(fixed)
+    fixed = getattr(classifier, "threshold", None)
+    if isinstance(fixed, int | float):
+        return float(fixed)
+    if response != "predict_proba":
+        return 0.0
+    # Of two equal probabilities `predict` takes the first class.
+    tied = not first and fixed != "auto" and np.any(score == 0.5)
+    return float(np.nextafter(0.5, 1.0)) if tied else 0.5
 
 
 def _check_thresholds(thresholds, score, operating):
@@ -432,11 +466,15 @@ def _check_thresholds(thresholds, score, operating):
         if found.size > number:
             found = np.unique(np.quantile(score, np.linspace(0, 1, number), method="nearest"))
     else:
-        found = np.unique(np.asarray(thresholds, dtype=float))
-        if found.size == 0 or np.isnan(found).any() or np.ndim(thresholds) != 1:
+        found = np.asarray(thresholds)
+        if found.dtype.kind not in "iuf" or found.ndim != 1 or found.size == 0:
+            raise ValueError(f"thresholds must be a list of numbers, got {thresholds!r}.")
+        found = np.unique(found.astype(float))
+        if np.isnan(found).any():
             raise ValueError(f"thresholds must be a list of numbers, got {thresholds!r}.")
     if operating is not None:
-        if not np.isfinite(operating):
+        is_number = isinstance(operating, numbers.Real) and np.isfinite(operating)
+        if not is_number:
             raise ValueError(f"operating_threshold must be a number, got {operating!r}.")
         found = np.union1d(found, [float(operating)])
     return found
@@ -452,7 +490,7 @@ def _counts(rows, positive, score, thresholds):
     index = rows.classes[0]
     label = rows.labels[index]
     rest = [other for other in rows.labels if other != label]
-    pair = (rest[0], label) if len(rest) == 1 else ("rest", label)
+    pair = (rest[0], label) if len(rest) == 1 else ("rest" if label != "rest" else "others", label)
     if len(rest) == 1 and index == 0:
         pair = (label, rest[0])
     return ConfusionCounts.from_binary(

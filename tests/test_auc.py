@@ -853,18 +853,9 @@ def test_one_positive_row(place, method):
 
 
 # --------------------------------------------------------------------------------------------------
-# Known defects
-
-ROUNDING = "a mean of ones over classes is not exactly 1: nearly a point mass, or NaN"
-CONSTANT = "no variance: ZeroDivisionError, or an interval without width and a density that divides"
-STACK = "a class that is ranked all wrong is matched at its lower instead of its upper tail"
-MIXED = "normal posteriors of the other classes become logit-normal beside a class without error"
-PLACEMENTS = "two rankings with the same placements have no variance, though they differ"
-LABELS = "columns of scores are in the order of the estimator, not of labels="
-WEIGHT = "the bootstrap of pooled folds forgets that rows count (K + 1) / (2 K)"
+# Found by looking for trouble
 
 
-@pytest.mark.xfail(reason=ROUNDING, strict=True)
 @pytest.mark.parametrize(
     ("classes", "average"), [(6, "macro"), (7, "macro"), (11, "macro"), (6, "weighted")]
 )
@@ -879,8 +870,8 @@ def test_many_classes_without_any_error(classes, average):
 @pytest.mark.parametrize(
     "method",
     [
-        pytest.param("logit-delong", marks=pytest.mark.xfail(reason=CONSTANT, strict=True)),
-        pytest.param("bayesian-bootstrap", marks=pytest.mark.xfail(reason=CONSTANT, strict=True)),
+        "logit-delong",
+        "bayesian-bootstrap",
         "delong",
     ],
 )
@@ -899,9 +890,9 @@ def test_constant_scores(method):
     ("method", "sign"),
     [
         ("logit-delong", 1),
-        pytest.param("logit-delong", -1, marks=pytest.mark.xfail(reason=STACK, strict=True)),
-        pytest.param("delong", 1, marks=pytest.mark.xfail(reason=MIXED, strict=True)),
-        pytest.param("delong", -1, marks=pytest.mark.xfail(reason=MIXED, strict=True)),
+        ("logit-delong", -1),
+        ("delong", 1),
+        ("delong", -1),
     ],
 )
 def test_stack_with_a_class_without_any_error(method, sign):
@@ -914,14 +905,12 @@ def test_stack_with_a_class_without_any_error(method, sign):
     np.testing.assert_allclose(ends(stack), expected, atol=0.02)
 
 
-@pytest.mark.xfail(reason=MIXED, strict=True)
 def test_stack_of_normals_that_leave_their_range():
     y = [0, 0, 1, 1, 2, 2]
     score = np.array([[1, 0, 0], [1, 0, 1], [0, 2, 1], [0, 0, 3], [0, 1, 2], [0, 1, 0]])
     assert np.all(np.isfinite(ends(auc_posterior(y, score, average=None, method="delong"))))
 
 
-@pytest.mark.xfail(reason=PLACEMENTS, strict=True)
 def test_different_rankings_with_the_same_placements():
     y = np.tile([0, 1, 1], 10)
     score = np.arange(30.0)
@@ -930,7 +919,6 @@ def test_different_rankings_with_the_same_placements():
     assert compare_auc(y, score, other).p_equivalent < 1
 
 
-@pytest.mark.xfail(reason=LABELS, strict=True)
 @pytest.mark.parametrize("estimator", [GaussianNB(), LinearSVC()])
 def test_labels_of_a_cross_validator_in_another_order(estimator, data):
     _, y = data
@@ -939,7 +927,6 @@ def test_labels_of_a_cross_validator_in_another_order(estimator, data):
     assert auc_posterior(y, turned).observed == pytest.approx(expected)
 
 
-@pytest.mark.xfail(reason=LABELS, strict=True)
 def test_labels_of_a_cross_validator_that_do_not_occur(data):
     _, y = data
     expected = auc_posterior(y, fitted(GaussianNB(), data, 4)).observed
@@ -947,7 +934,6 @@ def test_labels_of_a_cross_validator_that_do_not_occur(data):
     assert auc_posterior(y, more).observed == pytest.approx(expected)
 
 
-@pytest.mark.xfail(reason=WEIGHT, strict=True)
 @pytest.mark.parametrize("n_draws", [None, 2000])
 def test_bootstrap_of_pooled_folds(n_draws, data):
     _, y = data
@@ -958,13 +944,11 @@ def test_bootstrap_of_pooled_folds(n_draws, data):
     assert spread == pytest.approx(plain, rel=0.1)
 
 
-@pytest.mark.xfail(reason="average is looked at with more than two classes only", strict=True)
 def test_average_is_checked_with_two_classes_too():
     with pytest.raises(ValueError, match="average must be one of"):
         auc_posterior(Y, S, average="micro")
 
 
-@pytest.mark.xfail(reason="the name of the metric leaves out the weights", strict=True)
 def test_name_of_a_weighted_comparison():
     y, score = three_classes()
     expected = auc_posterior(y, score, average="weighted").metric

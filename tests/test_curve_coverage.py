@@ -145,7 +145,6 @@ def test_precision_recall_band():
     assert np.mean(inside) >= 0.95 - error(0.95, runs)
 
 
-@pytest.mark.xfail(reason="ties: the band leaves out the line between two boxes", strict=True)
 def test_roc_band_of_rounded_scores():
     area, m = 0.9, 200
     y, scores = rows(np.random.default_rng(8), 100, area, m, m)

@@ -441,10 +441,9 @@ def test_errors(data, monkeypatch):
 
 
 # --------------------------------------------------------------------------------------------------
-# Known defects
+# Found by looking for trouble
 
 
-@pytest.mark.xfail(reason="the positive class of a tuned classifier is its scorer's", strict=True)
 @pytest.mark.parametrize(
     ("estimator", "response"),
     [(LogisticRegression(), "auto"), (LogisticRegression(), "decision_function")],
@@ -459,7 +458,6 @@ def test_tuned_for_the_first_class(estimator, response, data):
     np.testing.assert_array_equal(report.operating_point().counts, expected)
 
 
-@pytest.mark.xfail(reason="thresholds inside pipelines and searches are not found", strict=True)
 @pytest.mark.parametrize("outer", ["pipeline", "search"])
 def test_thresholds_inside_other_estimators(outer, data):
     X, y, X_test, y_test = data
@@ -474,7 +472,6 @@ def test_thresholds_inside_other_estimators(outer, data):
     np.testing.assert_array_equal(report.operating_point().counts, expected)
 
 
-@pytest.mark.xfail(reason="at a probability of 1/2 predict chooses the first class", strict=True)
 def test_plain_classifiers_with_ties_at_one_half(data):
     X, y, X_test, y_test = data
     classifier = KNeighborsClassifier(4).fit(X, y)
@@ -483,13 +480,11 @@ def test_plain_classifiers_with_ties_at_one_half(data):
     np.testing.assert_array_equal(report.operating_point().counts, expected)
 
 
-@pytest.mark.xfail(reason="a class that is called 'rest' collides with the rest", strict=True)
 def test_a_class_with_the_name_of_the_rest():
     y = np.array(["rest", "a", "b"])[np.arange(30) % 3]
     assert threshold_report(y, np.arange(30), pos_label="rest").counts.pos_label == "rest"
 
 
-@pytest.mark.xfail(reason="the message asks for X, not for keep_predictions=True", strict=True)
 def test_cross_validator_without_scores(data):
     X, y, _, _ = data
     bcv = BayesianCrossValidator(GaussianNB(), cv=3, random_state=0).fit(X, y)
@@ -497,7 +492,6 @@ def test_cross_validator_without_scores(data):
         threshold_report(y, bcv)
 
 
-@pytest.mark.xfail(reason="numpy's message, without the parameter", strict=True)
 @pytest.mark.parametrize(
     "options", [{"thresholds": "many"}, {"operating_threshold": "low"}], ids=str
 )
