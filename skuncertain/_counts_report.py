@@ -86,6 +86,7 @@ def counts_report(
             "omega": None,
             "n": n,
             "weighted": weighted,
+            "prior_array": prior if isinstance(prior, np.ndarray) else None,
             "k": None,
             "classes": len(names),
             "draws": None if drawn is None else f"{drawn[0]} for some averages, seed {drawn[1]}",

@@ -69,9 +69,9 @@ def interval_report(
     sample_weight, groups : array-like of shape (n,), default=None
         With labels, see :func:`metric_posterior`.
     n_draws : int, default=None
-        With labels or counts: draws for averages that have no exact form.
+        With labels, counts or a search: draws for what has no exact form.
     random_state : int, Generator, RandomState or None, default=None
-        With labels or counts: seed of the draws.
+        With labels, counts or a search: seed of the draws.
 
     Returns
     -------
@@ -124,8 +124,14 @@ def interval_report(
                 "add it up with sum(), or use fold_posterior for folds."
             )
     elif y_pred is None:
+        given = {"level": level, "kind": kind}
+        if _is_search(y_true):  # its posterior is still to be computed
+            given |= {"n_draws": for_counts.pop("n_draws")}
+            given |= {"random_state": for_counts.pop("random_state")}
         _refuse(for_rows | for_counts, "a finished result", "it was decided when it was made.")
-        return _of_result(y_true, level, kind, digits)
+        return _of_result(
+            y_true, {name: value for name, value in given.items() if value is not None}, digits
+        )
     else:
         counts = ConfusionCounts.from_predictions(
             y_true, y_pred, labels=labels, sample_weight=sample_weight
@@ -182,11 +188,14 @@ def _stacked(posteriors):
     )
 
 
-def _of_result(result, level, kind, digits):
-    given = {name: value for name, value in (("level", level), ("kind", kind)) if value is not None}
+def _is_search(result):
+    return hasattr(result, "cv_results_") and not isinstance(result, BayesianCrossValidator)
+
+
+def _of_result(result, given, digits):
     if isinstance(result, _FREE_LEVEL):
         return result.report(digits=digits, **given)
-    if hasattr(result, "cv_results_") and not isinstance(result, SearchPosterior):
+    if _is_search(result):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the report lists them
             found = search_posterior(result, **given)

@@ -449,7 +449,7 @@ def test_leaderboard_is_shown_best_first():
     display = IntervalDisplay.from_leaderboard(board)
     assert display.frame()["model"].tolist() == ["svm", "forest", "tree"]
     assert np.allclose(segments(display.lines_[0])[0], board.interval("svm"))
-    assert display.ax_.get_xlabel() == "fnr, 95 % interval"
+    assert display.ax_.get_xlabel() == "fnr, 95 % equal-tailed interval"
     with pytest.raises(TypeError, match="board must be a Leaderboard, got dict"):
         IntervalDisplay.from_leaderboard(MODELS)
 

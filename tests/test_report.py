@@ -551,7 +551,6 @@ def test_leaderboards(board):
     assert board.method in str(report)
 
 
-@pytest.mark.xfail(strict=True, reason="models whose names look alike share a column of the pairs")
 def test_models_of_the_same_name():
     board = leaderboard({1: TWO[0], "1": TWO[1], "x": MODELS["boost"]}, metric="f1")
     order = board.order()

@@ -300,7 +300,6 @@ def units(texts):
     return [10.0 ** -len(text.partition(".")[2]) for text in texts]
 
 
-@pytest.mark.xfail(strict=True, reason="the areas have two digits, whatever the number of draws")
 def test_digits_of_areas_from_few_draws():
     a, b = np.array([0, 1] * 30), np.array([0, 1, 1, 1, 1, 0] * 10)
     result = compare_paired(a, b, b[::-1], metric="f1", rope=0.02, n_draws=40, random_state=0)
@@ -311,7 +310,6 @@ def test_digits_of_areas_from_few_draws():
     assert np.all(np.array(shown) >= 2 * np.array(errors))
 
 
-@pytest.mark.xfail(strict=True, reason="none of forty draws is called less than .01")
 def test_ranks_that_were_not_drawn():
     models = [ConfusionCounts.from_binary(tp=40 - 3 * k, fp=3, fn=3 * k, tn=60) for k in range(3)]
     report = leaderboard(models, metric="mcc", n_draws=40, random_state=0).report()
