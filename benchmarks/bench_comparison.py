@@ -4,19 +4,13 @@ Everything is CPU time of one thread, the median of repetitions. Where there is 
 alternate; the other goals are seconds. Run: python benchmarks/bench_comparison.py
 """
 
-import os
-
-os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["MKL_NUM_THREADS"] = "1"
-
 import resource
 import statistics
 import sys
-import time
 import warnings
 
 import numpy as np
+from timing import cpu, cpu_pair, seconds
 
 from skuncertain import (
     ConfusionCounts,
@@ -33,30 +27,11 @@ CANDIDATES, N_FOLDS, FOLD_ROWS = 10_000, 10, 100
 BAYCOMP = 0.75  # seconds that baycomp's two_on_multiple needs for 30 data sets, measured elsewhere
 
 
-def cpu(function):
-    """CPU seconds of one call."""
-    start = time.process_time()
-    function()
-    return time.process_time() - start
-
-
 def cpu_median(function, repeats):
     """Median CPU seconds, after one call to warm up; a single call is not."""
     if repeats > 1:
         function()
     return statistics.median(cpu(function) for _ in range(repeats))
-
-
-def cpu_pair(one, other, repeats):
-    """Median CPU seconds of two functions, called in turn, after one call to warm up."""
-    one(), other()
-    times = [(cpu(one), cpu(other)) for _ in range(repeats)]
-    return tuple(map(statistics.median, zip(*times, strict=True)))
-
-
-def seconds(value):
-    factor, unit = (1, "s") if value >= 1 else (1e3, "ms") if value >= 1e-3 else (1e6, "us")
-    return f"{value * factor:.3g} {unit}"
 
 
 def row(name, ours, baseline="", goal="", reached=None):

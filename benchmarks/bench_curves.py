@@ -5,20 +5,14 @@ Coverage is that of 95 % intervals and bands for binormal scores, with its stand
 brackets. Run: python benchmarks/bench_curves.py [replications, default 2000]
 """
 
-import os
-
-os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["MKL_NUM_THREADS"] = "1"
-
 import argparse
 import statistics
-import time
 import warnings
 
 import numpy as np
 from scipy.stats import norm
 from sklearn.metrics import average_precision_score, roc_auc_score
+from timing import cpu, cpu_pair, seconds
 
 from skuncertain import (
     DegenerateIntervalWarning,
@@ -36,25 +30,6 @@ AREAS = (0.63, 0.86, 0.93, 0.97)
 SIZES = ((50, 50), (100, 100), (15, 200))
 BAND_AREA, BAND_SIZES = 0.9, ((50, 50), (200, 200), (50, 500))
 GRID = np.linspace(0, 1, 501)
-
-
-def cpu(function):
-    """CPU seconds of one call."""
-    start = time.process_time()
-    function()
-    return time.process_time() - start
-
-
-def cpu_pair(one, other, repeats):
-    """Median CPU seconds of two functions, called in turn, after one call to warm up."""
-    one(), other()
-    times = [(cpu(one), cpu(other)) for _ in range(repeats)]
-    return tuple(map(statistics.median, zip(*times, strict=True)))
-
-
-def seconds(value):
-    factor, unit = (1, "s") if value >= 1 else (1e3, "ms") if value >= 1e-3 else (1e6, "us")
-    return f"{value * factor:.3g} {unit}"
 
 
 def line(*cells):

@@ -4,14 +4,6 @@ Everything is CPU time of one thread, the median of repetitions that alternate b
 ratios are meant to be compared between machines. Run: python benchmarks/bench_folds.py
 """
 
-import os
-
-os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported
-os.environ["OPENBLAS_NUM_THREADS"] = "1"
-os.environ["MKL_NUM_THREADS"] = "1"
-
-import statistics
-import time
 import warnings
 
 import numpy as np
@@ -19,6 +11,7 @@ from scipy.special import betaincinv
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
+from timing import cpu_pair, seconds
 
 from skuncertain import (
     BayesianCrossValidator,
@@ -30,25 +23,6 @@ from skuncertain import (
 SEED = 0
 PROBLEMS, N_FOLDS = 10_000, 10
 METRICS = ("accuracy", "precision", "recall", "specificity", "f1")
-
-
-def cpu(function):
-    """CPU seconds of one call."""
-    start = time.process_time()
-    function()
-    return time.process_time() - start
-
-
-def cpu_pair(one, other, repeats):
-    """Median CPU seconds of two functions, called in turn, after one call to warm up."""
-    one(), other()
-    times = [(cpu(one), cpu(other)) for _ in range(repeats)]
-    return tuple(map(statistics.median, zip(*times, strict=True)))
-
-
-def seconds(value):
-    factor, unit = (1, "s") if value >= 1 else (1e3, "ms") if value >= 1e-3 else (1e6, "us")
-    return f"{value * factor:.3g} {unit}"
 
 
 def row(name, ours, baseline, at_most):
