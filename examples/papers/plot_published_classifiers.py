@@ -1,0 +1,60 @@
+"""
+24 published classifiers: how uncertain, and which may be deceptive?
+====================================================================
+
+Tötsch and Hoffmann (2021) collected 24 confusion matrices from the literature, most of them with few
+rows. Two of their figures, with exact posteriors instead of draws.
+"""
+
+# %%
+# **How uncertain?** (their Fig. 3) The length of the 95 % highest-density interval of prevalence,
+# recall and specificity, in percentage points. The classifiers are sorted by the size of the test set.
+# Their model: three Betas with flat priors.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skuncertain import PosteriorDisplay, load_published_classifiers
+
+table = load_published_classifiers()
+order = np.argsort(table.counts.n, kind="stable")
+names = [table.names[k] for k in order]
+counts = table.counts[order]
+model = {"model": "three-beta", "prior": "laplace"}
+
+figure, (top, bottom) = plt.subplots(
+    2, 1, figsize=(9, 5), layout="constrained", sharex=True, height_ratios=[1, 2]
+)
+top.bar(names, counts.n, color="0.6")
+top.set(yscale="log", ylabel="rows")
+for metric, marker in (("prevalence", "s"), ("recall", "o"), ("specificity", "^")):
+    length = counts.posterior(metric, **model).interval(kind="hdi").length
+    bottom.plot(names, 100 * length, marker, label=metric)
+bottom.set(ylabel="uncertainty, points", ylim=(0, 100), xlabel="classifier")
+bottom.grid(axis="y", color="0.9")
+bottom.legend()
+plt.show()
+
+# %%
+# Most of these metrics were published with two decimals, some with three.
+
+lengths = np.array(
+    [counts.posterior(m, **model).interval(kind="hdi").length for m in ("recall", "specificity")]
+)
+print(f"recall or specificity uncertain by more than 20 points: {np.mean(lengths.max(0) > 0.2):.0%}")
+
+# %%
+# **Which may be deceptive?** (their Fig. 5) Informedness is recall + specificity - 1: 0 for a guess,
+# negative for a classifier that is worse. The probability of that:
+
+deceptive = counts.informative(**model).p_deceptive
+for k in np.argsort(-deceptive)[:6]:
+    print(f"{names[k]:>4}  {deceptive[k]:6.1%}  of {int(counts[k].n)} rows")
+
+# %%
+posteriors = {
+    f"{name} ({chance:.1%})": counts[k].posterior("informedness", **model)
+    for k, (name, chance) in enumerate(zip(names, deceptive, strict=True))
+}
+display = PosteriorDisplay.from_posterior(posteriors, kind="hdi", name="P(deceptive) in brackets")
+display.ax_.axvline(0, color="0.3", linewidth=1)
