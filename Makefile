@@ -8,6 +8,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+GALLERY ?= yes
 SPHINXOPTS ?= -W --keep-going
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo "Variables: PYTHON (interpreter for $(VENV)), VENV, ARGS (more arguments for pytest)."
+	@echo "Variables: PYTHON (interpreter for $(VENV)), VENV, ARGS (more arguments for pytest), GALLERY=no."
 
 demo: $(VENV)/.stamp-base ## Install the package alone and run the short demonstration
 	$(BIN)/python examples/demo.py
@@ -37,7 +38,8 @@ format: $(VENV)/.stamp-dev ## Sort the imports, apply safe fixes and format the 
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.stamp-docs ## Build the documentation in docs/_build/html
-	$(BIN)/sphinx-build $(SPHINXOPTS) -b html docs docs/_build/html
+	$(BIN)/sphinx-build $(SPHINXOPTS) $(if $(filter no,$(GALLERY)),-D plot_gallery=False) -b html docs docs/_build/html
+	$(BIN)/python docs/check_html.py docs/_build/html
 
 bench: $(VENV)/.stamp-base ## Run every benchmarks/bench_*.py and print what it measures
 	@found=no; \
