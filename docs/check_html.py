@@ -9,7 +9,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 # Attributes whose target a browser fetches by itself.
-FETCHED = {("img", "src"), ("script", "src"), ("link", "href"), ("iframe", "src"), ("source", "src")}
+FETCHED = {
+    ("img", "src"),
+    ("script", "src"),
+    ("link", "href"),
+    ("iframe", "src"),
+    ("source", "src"),
+}
 # Relations of <link> that are addresses only.
 NOT_FETCHED = {"canonical", "index", "search", "next", "prev", "author", "license"}
 

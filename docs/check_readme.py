@@ -1,7 +1,8 @@
 """Follow the README from top to bottom in a fresh clone and a fresh virtual environment.
 
-Every block is run as it stands, in the order of the page: ``console`` blocks line by line in a shell,
-``python`` blocks as programs, ``pycon`` blocks as doctests. What is not committed is not there.
+Every block is run as it stands, in the order of the page: ``console`` blocks line by line in a
+shell, ``python`` blocks as programs, ``pycon`` blocks as doctests. What is not committed is not
+there.
 
 Run: python docs/check_readme.py [--without COMMAND ...]
 """

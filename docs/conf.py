@@ -8,10 +8,9 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import matplotlib
 
-import matplotlib  # noqa: E402
-
-import skuncertain  # noqa: E402
+import skuncertain
 
 sys.path.insert(0, str(Path(__file__).parent))  # for _ext
 matplotlib.use("Agg")
@@ -61,6 +60,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "doc_module": ("skuncertain",),
+    "capture_repr": ("_repr_html_",),
     "backreferences_dir": "generated/backreferences",
     "thumbnail_size": (400, 280),
 }
@@ -80,4 +80,3 @@ html_theme_options = {
 }
 # Pages that stand alone need no list of neighbours.
 html_sidebars = {"index": [], "metrics": [], "changes": []}
-

@@ -139,7 +139,8 @@ def test_links_that_lead_nowhere_are_found(tmp_path):
     check_html = _load(DOCS / "check_html.py")
     (tmp_path / "sub").mkdir()
     (tmp_path / "index.html").write_text(
-        '<h1 id="top">x</h1><a href="sub/">ok</a><a href="#top">ok</a><a href="sub/index.html#a">ok</a>'
+        '<h1 id="top">x</h1><a href="sub/">ok</a><a href="#top">ok</a>'
+        '<a href="sub/index.html#a">ok</a>'
         '<a href="https://example.org/">elsewhere</a><link rel="canonical" href="https://example.org">'
         '<a href="gone.html">1</a><a href="#gone">2</a><a href="sub/#gone">3</a>'
         '<img src="gone.png"><script src="https://example.org/x.js"></script>'

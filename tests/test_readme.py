@@ -1,4 +1,7 @@
-"""The README can be followed. ``docs/check_readme.py`` does so in a fresh clone; this is the fast part."""
+"""The README can be followed.
+
+``docs/check_readme.py`` does so in a fresh clone; this is the fast part.
+"""
 
 import importlib.util
 import re
@@ -59,7 +62,8 @@ def test_links_lead_somewhere():
 
 
 def test_blocks_are_found():
-    text = "a\n```console\nmake demo  # x\n# y\n\n$ ls\n```\n```pycon\n>>> 1\n1\n```\n```python\nx\n```\n"
+    text = "a\n```console\nmake demo  # x\n# y\n\n$ ls\n```\n"
+    text += "```pycon\n>>> 1\n1\n```\n```python\nx\n```\n"
     blocks = check_readme.fenced_blocks(text)
     assert [(block.language, block.line) for block in blocks] == [
         ("console", 3),

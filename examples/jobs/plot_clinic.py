@@ -26,8 +26,8 @@ counts = ConfusionCounts.from_predictions(y_test, model.predict(X_test))
 print(counts)
 
 # %%
-# Precision (how many alarms are right) and negative predictive value (how many all-clears are right),
-# from the same 285 rows, for every prevalence.
+# Precision (how many alarms are right) and negative predictive value (how many all-clears are
+# right), from the same 285 rows, for every prevalence.
 
 prevalences = np.geomspace(0.001, 0.5, 25)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharex=True)

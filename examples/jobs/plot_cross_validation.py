@@ -2,8 +2,8 @@
 A cross-validation with intervals
 =================================
 
-The cross-validation that you always run, with an interval for every score: by the default method and
-by others.
+The cross-validation that you always run, with an interval for every score: by the default method
+and by others.
 """
 
 # %%
@@ -17,8 +17,8 @@ bcv = BayesianCrossValidator(GaussianNB(), cv=10, random_state=0).fit(X, y)
 print(bcv.interval("f1"))
 
 # %%
-# Every dot is a fold of 57 rows. The interval below them is not the spread of the folds: it is where
-# the mean performance of models that are trained on 512 rows lies.
+# Every dot is a fold of 57 rows. The interval below them is not the spread of the folds: it is
+# where the mean performance of models that are trained on 512 rows lies.
 
 FoldDisplay.from_cross_validation(bcv, name="Naive Bayes, ten folds")
 

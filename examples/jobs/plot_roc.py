@@ -31,13 +31,14 @@ for name, score in scores.items():
     print(f"{name:12} area {posterior.observed:.3f} [{low:.3f}, {high:.3f}]")
 
 # %%
-# The band holds the whole curve with probability .95. It is wide: a curve is much more than a number.
+# The band holds the whole curve with probability .95. It is wide: a curve is much more than a
+# number.
 
 RocBandDisplay.from_predictions(y_test, scores["naive Bayes"], name="naive Bayes")
 
 # %%
-# Both models rank the same rows, so their errors move together. The difference of the areas is known
-# better than the two areas are:
+# Both models rank the same rows, so their errors move together. The difference of the areas is
+# known better than the two areas are:
 
 print(compare_auc(y_test, *scores.values(), names=tuple(scores), rope=0.01))
 

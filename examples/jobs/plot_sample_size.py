@@ -20,7 +20,9 @@ expectations = {
     "rate .99": 0.99,
 }
 figure, ax = plt.subplots(layout="constrained")
-for (name, expected), style in zip(expectations.items(), ("k-", "C0--", "C1-.", "C2:"), strict=True):
+for (name, expected), style in zip(
+    expectations.items(), ("k-", "C0--", "C1-.", "C2:"), strict=True
+):
     # Their settings: highest-density intervals, a flat prior, a power of 95 %.
     widths = [
         expected_width(int(n), metric="recall", expected=expected, kind="hdi", prior=1).quantile

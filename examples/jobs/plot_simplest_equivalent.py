@@ -2,9 +2,9 @@
 A grid search that takes the simplest of the equals
 ===================================================
 
-``GridSearchCV`` takes the candidate with the highest mean score. Often others are as good, and some of
-them are much simpler. ``refit=simplest_equivalent(...)`` takes the simplest of those that cannot be
-told from the best.
+``GridSearchCV`` takes the candidate with the highest mean score. Often others are as good, and some
+of them are much simpler. ``refit=simplest_equivalent(...)`` takes the simplest of those that cannot
+be told from the best.
 """
 
 # %%

@@ -2,14 +2,14 @@
 24 published classifiers: how uncertain, and which may be deceptive?
 ====================================================================
 
-Tötsch and Hoffmann (2021) collected 24 confusion matrices from the literature, most of them with few
-rows. Two of their figures, with exact posteriors instead of draws.
+Tötsch and Hoffmann (2021) collected 24 confusion matrices from the literature, most of them with
+few rows. Two of their figures, with exact posteriors instead of draws.
 """
 
 # %%
 # **How uncertain?** (their Fig. 3) The length of the 95 % highest-density interval of prevalence,
-# recall and specificity, in percentage points. The classifiers are sorted by the size of the test set.
-# Their model: three Betas with flat priors.
+# recall and specificity, in percentage points. The classifiers are sorted by the size of the test
+# set. Their model: three Betas with flat priors.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -36,16 +36,18 @@ bottom.legend()
 plt.show()
 
 # %%
-# Most of these metrics were published with two decimals, some with three.
+# A single number for recall or specificity says little in most of these cases:
 
 lengths = np.array(
     [counts.posterior(m, **model).interval(kind="hdi").length for m in ("recall", "specificity")]
 )
-print(f"recall or specificity uncertain by more than 20 points: {np.mean(lengths.max(0) > 0.2):.0%}")
+print(
+    f"recall or specificity uncertain by more than 20 points: {np.mean(lengths.max(0) > 0.2):.0%}"
+)
 
 # %%
-# **Which may be deceptive?** (their Fig. 5) Informedness is recall + specificity - 1: 0 for a guess,
-# negative for a classifier that is worse. The probability of that:
+# **Which may be deceptive?** (their Fig. 5) Informedness is recall + specificity - 1: 0 for a
+# guess, negative for a classifier that is worse. The probability of that:
 
 deceptive = counts.informative(**model).p_deceptive
 for k in np.argsort(-deceptive)[:6]:

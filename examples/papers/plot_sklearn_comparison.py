@@ -2,8 +2,8 @@
 Statistical comparison of models using grid search, in five lines
 =================================================================
 
-scikit-learn has an example of that name: four support vector machines, ten times ten folds, and some
-eighty lines of code for a corrected t test, its Bayesian version and a region of practical
+scikit-learn has an example of that name: four support vector machines, ten times ten folds, and a
+long page of code for a corrected t test, its Bayesian version and a region of practical
 equivalence. Here it is again.
 """
 
@@ -38,7 +38,8 @@ result = compare_cv(linear, rbf, rope=0.01, n_repeats=10, names=("linear", "rbf"
 # scikit-learn's page finds P(rbf > linear) = .773, and .432 for "practically equivalent".
 
 print(f"P(rbf > linear)  {compare_cv(linear, rbf, n_repeats=10).p_better:.3f}")
-print(f"worse {result.p_worse:.3f}, equivalent {result.p_equivalent:.3f}, better {result.p_better:.3f}")
+three = (result.p_worse, result.p_equivalent, result.p_better)
+print("worse {:.3f}, equivalent {:.3f}, better {:.3f}".format(*three))
 ComparisonDisplay.from_comparison(result)
 
 # %%

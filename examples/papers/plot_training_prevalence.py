@@ -2,15 +2,16 @@
 Training prevalence and test prevalence: a post's two tables
 ============================================================
 
-A blog post of 2016, "Taking the confusion out of the confusion matrix", has two tables. In the first
-the share of positives in the *training* data changes, in the second that in the *test* data. Recall and
-specificity are properties of a trained classifier: they move in the first table and not in the second.
-The post's second table still moves by a few points. Are these few points anything?
+A blog post of 2016, "Taking the confusion out of the confusion matrix", has two tables. In the
+first the share of positives in the *training* data changes, in the second that in the *test* data.
+Recall and specificity are properties of a trained classifier: they move in the first table and not
+in the second. The post's second table still moves by a few points. Are these few points anything?
 """
 
 # %%
-# The post predicts late flights with a random forest. Here flights are made: noisy, with many rows, so
-# that the tables are about prevalence and not about luck. Positives are about 20 %, as in the post.
+# The post predicts late flights with a random forest. Here flights are made: noisy, with many rows,
+# so that the tables are about prevalence and not about luck. Positives are about 20 %, as in the
+# post.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -60,7 +61,7 @@ def tested(model, prevalence):
 
 
 def draw(tables, xlabel):
-    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+    _, ax = plt.subplots(figsize=(8, 4), layout="constrained")
     for name, marker in zip(METRICS, "o^sDv", strict=True):
         value, low, high = np.transpose([row[name] for row in tables.values()])
         line = ax.plot(list(tables), value, marker=marker, label=name)[0]
@@ -79,8 +80,8 @@ def print_table(tables):
 
 # %%
 # **Training prevalence.** The test data have 30 % positives throughout. The same forest, fitted to
-# other shares of positives, is another classifier: recall rises at the cost of specificity, while the
-# ranking, and so the area under the ROC curve, stays as it is.
+# other shares of positives, is another classifier: recall rises at the cost of specificity, while
+# the ranking, and so the area under the ROC curve, stays as it is.
 
 training = {p: tested(trained(p), 0.3) for p in (0.40, 0.42, 0.44, 0.46, 0.48, 0.50)}
 print_table(training)
@@ -96,8 +97,9 @@ print_table(testing)
 draw(testing, "share of positives in the test data (training data: .45)")
 
 # %%
-# **The post's residual variations.** Its second table has recalls of .50, .48, .45, .46 and .50. How
-# many rows would make that a surprise? With 1000 positives per row of the table the intervals are:
+# **The post's residual variations.** Its second table has recalls of .50, .48, .45, .46 and .50.
+# How many rows would make that a surprise? With 1000 positives per row of the table the intervals
+# are:
 
 for recall in (0.50, 0.48, 0.45, 0.46, 0.50):
     positives = ConfusionCounts.from_binary(

@@ -3,14 +3,14 @@ Precision and recall of K folds: Wang and Li's figures
 ======================================================
 
 Wang and Li (2016) turn K confusion matrices into one Beta distribution. This is their experiment 1
-(Fig. 2): two normal clouds in five dimensions, 200 rows, a classification tree, ten folds. And, as a
-figure, what their Table 12 is about: how much should a row of pooled folds count?
+(Fig. 2): two normal clouds in five dimensions, 200 rows, a classification tree, ten folds. And, as
+a figure, what their Table 12 is about: how much should a row of pooled folds count?
 
 ``benchmarks/wang_li.py`` repeats their tables with more samples and with R's pruning of trees.
 """
 
 # %%
-# 300 samples of 100 + 100 rows. Every one is cross-validated; only the fold matrices are kept.
+# 200 samples of 100 + 100 rows. Every one is cross-validated; only the fold matrices are kept.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skuncertain import BetaPosterior, ConfusionCounts, fold_interval, fold_posterior
 
-SAMPLES, K = 300, 10
+SAMPLES, K = 200, 10
 rng = np.random.default_rng(0)
 
 
@@ -57,10 +57,10 @@ truth = {metric: float(models.score(metric).mean()) for metric in ("precision", 
 print({metric: round(value, 3) for metric, value in truth.items()})
 
 # %%
-# **Fig. 2.** The mean of ten fold posteriors has a distribution over samples, here the solid line. A Beta
-# with its moments needs the correlation ρ of the folds. Wang and Li take ρ = 1/K and find it close; ρ = 0
-# is too narrow. That is right if a draw from every fold posterior is included, as here. The estimate
-# alone, without those draws, scatters less (dotted).
+# **Fig. 2.** The mean of ten fold posteriors has a distribution over samples, here the solid line.
+# A Beta with its moments needs the correlation ρ of the folds. Wang and Li take ρ = 1/K and find it
+# close; ρ = 0 is too narrow. That is right if a draw from every fold posterior is included, as
+# here. The estimate alone, without those draws, scatters less (dotted).
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, metric in zip(axes, ("precision", "recall"), strict=True):
@@ -83,9 +83,9 @@ axes[0].legend(loc="upper left")
 plt.show()
 
 # %%
-# **How much should a row count?** Pooled folds are Beta(ωA + 1, ωB + 1). With ω = 1 the intervals of
-# recall are too short. Wang and Li propose ω = (K + 1) / (2K) = .55; the dots at the right are this
-# library's default, which estimates ω from how the folds disagree.
+# **How much should a row count?** Pooled folds are Beta(ωA + 1, ωB + 1). With ω = 1 the intervals
+# of recall are too short. Wang and Li propose ω = (K + 1) / (2K) = .55; the dots at the right are
+# this library's default, which estimates ω from how the folds disagree.
 
 omegas = np.array([0.1, 0.25, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.0])
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")

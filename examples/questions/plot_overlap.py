@@ -2,8 +2,8 @@
 Do the intervals overlap?
 =========================
 
-Two models, the same 1000 rows, intervals that overlap by two fifths. Yet one of them is better, almost for
-sure. Overlap is not a test.
+Two models, the same 1000 rows, intervals that overlap by two fifths. Yet one of them is better,
+almost for sure. Overlap is not a test.
 """
 
 # %%
@@ -29,16 +29,16 @@ print(paired)
 ComparisonDisplay.from_comparison(paired)
 
 # %%
-# If the same scores came from different rows, the answer would be less sure, and still surer than the
-# overlap suggests.
+# If the same scores came from different rows, the answer would be less sure, and still surer than
+# the overlap suggests.
 
 independent = compare(counts["A"], counts["B"], metric="accuracy")
 print(independent)
 ComparisonDisplay.from_comparison(independent)
 
 # %%
-# How much may intervals overlap while the difference is clear? Here B improves on A's 900 of 1000; the
-# line is the share of A's interval that B's covers.
+# How much may intervals overlap while the difference is clear? Here B improves on A's 900 of 1000;
+# the line is the share of A's interval that B's covers.
 
 better = np.arange(900, 945)
 share, p_independent = [], []
