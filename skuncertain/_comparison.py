@@ -1,6 +1,5 @@
 """Which of two models is better? On different rows, on the same rows, on the same folds."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from skuncertain._fold_scores import score_posterior
 from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import default_draws
-from skuncertain._recording import remember_warnings
 from skuncertain._validation import check_integer, check_number, resolve_seed
+from skuncertain._warnings import dropped, remember_warnings, warn_user
 
 _PAIRED_EXACT = ("accuracy", "error_rate", "recall", "fnr", "specificity", "fpr")
 _MOST_JOINT_CELLS = 40_000  # beyond (34 classes), the prior goes to cells that were observed
@@ -258,10 +257,9 @@ def _discordance(y, a, b, name, positive, prior, info):
     else:
         right_a, right_b = a[rows] == y[rows], b[rows] == y[rows]
     if not rows.any():
-        warnings.warn(
+        warn_user(
             f"{name} is 0/0: the class does not occur, so the answer is the prior.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     only_a, only_b = np.sum(right_a & ~right_b) + prior, np.sum(right_b & ~right_a) + prior
     if name in ("error_rate", "fnr", "fpr"):
@@ -308,11 +306,10 @@ def _joint_draws(y, a, b, size, metric, positive, prior, n_draws, random_state, 
         draws[start:stop] = values[1] - values[0]
     for to in (to_a, to_b):
         if np.isnan(metric.evaluate((to @ counts[used]).reshape(size, size), positive=positive)):
-            warnings.warn(
+            warn_user(
                 f"{metric.name} is 0/0 in the data (a class that never occurs or is never "
                 "predicted): the answer leans on the prior.",
                 UndefinedMetricWarning,
-                stacklevel=3,
             )
             break
     low, high = metric.range
@@ -408,11 +405,10 @@ def compare_cv(
     values, n_train, n_test = right.values - left.values, left.n_train, left.n_test
     missing = np.isnan(values)
     if missing.any():
-        warnings.warn(
+        warn_user(
             f"a score is missing in {int(missing.sum())} of {missing.size} folds: they are left "
             "out of both.",
             UndefinedMetricWarning,
-            stacklevel=2,
         )
     if values.ndim == 1:
         sizes = (np.asarray(n_train), np.asarray(n_test))
@@ -423,8 +419,7 @@ def compare_cv(
     # Equal gaps must be equal, whatever the rounding of the scores that they come from.
     unit = 2.0**-47 * max(np.nanmax(np.abs(x.values)) for x in sides) or 1.0
     values = np.round(values / unit) * unit
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)  # told above
+    with dropped(UndefinedMetricWarning):  # told above
         difference = score_posterior(
             values,
             "nadeau_bengio",

@@ -1,11 +1,10 @@
 """The reports of comparisons of two models."""
 
-import warnings
-
 import numpy as np
 
 from skuncertain._report import column, interval_cell, make_report, section
 from skuncertain._report_cells import share_cell
+from skuncertain._warnings import dropped, kept
 
 _POINTS = 241
 READING = (
@@ -21,8 +20,7 @@ def comparison_report(result, level, kind, digits=None):
     """Report of a ComparisonResult."""
     a, b = result.names
     difference = result.difference
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with kept() as caught:
         low, high = (np.ravel(end) for end in difference.interval(level, kind))
     middle = np.ravel(difference.median())
     error, middle_error = (
@@ -66,7 +64,7 @@ def comparison_report(result, level, kind, digits=None):
         },
         question=_question(result, of),
         sections={"difference": section("Difference", columns, rows, figure=figure)},
-        warnings=[*result.warnings, *(str(w.message) for w in caught)],
+        warnings=[*result.warnings, *caught.texts],
         reading=[text.replace("B - A", f"{b} - {a}") for text in READING],
         digits=digits,
     )
@@ -142,8 +140,7 @@ def datasets_report(result, level, kind, digits=None):
     ]
     sets = [{"data set": str(k), "difference": d} for k, d in enumerate(result.differences)]
     if result.per_dataset is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a data set without any difference is no surprise
+        with dropped():  # a data set without any difference is no surprise
             ends = result.per_dataset.interval(level, kind)
         for row, low, high in zip(sets, *ends, strict=True):
             row["difference"] = interval_cell((low, high), row["difference"])

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import time
-import warnings
 import zipfile
 from concurrent.futures import BrokenExecutor, CancelledError
 from pathlib import Path
@@ -16,6 +15,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
+
+from skuncertain._warnings import warn_user
 
 # A process that died takes its task with it, and joblib its whole call: loky says BrokenExecutor,
 # dask says CancelledError. Finished tasks are kept, so only the others are run again.
@@ -129,11 +130,10 @@ def run_tasks(function, tasks, n_jobs, checkpoint, progress):
             except _WORKER_LOST as error:
                 if attempt == _ATTEMPTS:
                     raise
-                warnings.warn(
+                warn_user(
                     f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): its tasks "
                     f"are run again, attempt {attempt + 1} of {_ATTEMPTS}.",
                     RuntimeWarning,
-                    stacklevel=3,
                 )
     finally:  # an interrupted study keeps what it has
         checkpoint.save()

@@ -13,7 +13,7 @@ LAYERS = {
     "exceptions": 0,
     "_validation": 0,
     "_version": 0,
-    "_recording": 0,
+    "_warnings": 0,
     "_report_cells": 0,
     "_report_figures": 1,
     "_report_html": 2,
