@@ -31,6 +31,7 @@ lint: $(VENV)/.stamp-dev ## Check style, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports=silent tests/typing
 
 format: $(VENV)/.stamp-dev ## Sort the imports, apply safe fixes and format the code
 	$(BIN)/ruff check --fix .

@@ -47,6 +47,8 @@ class ScoredRows:
     def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None):
         """Check labels and scores, or take those of a cross-validator."""
         y = to_numpy("y_true", y_true)
+        if y.ndim == 2 and y.shape[1] == 1:  # a column, as everywhere else
+            y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y_true must hold one label per row, got shape {y.shape}.")
         if hasattr(y_score, "cv_results_"):
