@@ -244,7 +244,7 @@ class ConfusionCounts:
     def __iter__(self) -> "Iterator[ConfusionCounts]":
         return (self[k] for k in range(len(self)))
 
-    def __add__(self, other: "ConfusionCounts | int") -> "ConfusionCounts":
+    def __add__(self, other: Any) -> "ConfusionCounts":
         if isinstance(other, numbers.Integral) and other == 0:  # so that sum(...) works
             return self
         if not isinstance(other, ConfusionCounts):
