@@ -202,15 +202,21 @@ def _compare(args, progress):
             pair = [_binary(cells, about) for cells in (args.a, args.b)]
         elif source == "matrix":
             pair = [read_matrix(path, rows=args.rows, **about) for path in args.matrix]
-            names = names or args.matrix
+            names = names or _stems(args.matrix)
         else:
             pair = _read_files(args, about, progress)
-            names = names or (args.file if len(args.file) == 2 else args.pred)
+            names = names or (_stems(args.file) if len(args.file) == 2 else args.pred)
         progress.end()
         options["names"] = names or ("A", "B")
         result = compare(*pair, **options) if isinstance(pair, list) else pair.compare(**options)
         report = result.report(**_given(args, "level", "kind", "digits"))
     _emit(report, args, caught)
+
+
+def _stems(paths):
+    """Short names of two files, if they are different."""
+    stems = [Path(path).stem for path in paths]
+    return stems if len(set(stems)) == 2 else paths
 
 
 def _read_files(args, about, progress):

@@ -60,7 +60,7 @@ def metrics_report(
         rates = cell_rates(np.asarray(counts.counts, dtype=float), prior)
     names = [str(label) for label in counts.labels]
     score = column("score", "score" if prevalence is None else "median")
-    columns = [column("name", "metric"), score, column("computed", "computed")]
+    columns = ["metric", score, "computed"]
     matrix = np.asarray(counts.counts, dtype=float)
     where = f"these {counts.n}, of which they are a random sample"
     if prevalence is not None:
@@ -98,7 +98,7 @@ def _row(metric, posterior, prevalence, level, kind):
         value, error = posterior.median(), posterior.monte_carlo_error(0.5)
     ends, ends_error = posterior.interval(level, kind), posterior.interval_error(level, kind)
     return {
-        "name": metric.name,
+        "metric": metric.name,
         "score": interval_cell(ends, value, ends_error, error),
         "computed": "exactly" if posterior.exact else f"from {posterior.n_draws} draws",
     }
