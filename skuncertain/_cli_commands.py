@@ -298,9 +298,15 @@ def _search(args, progress):
 
 
 def _metrics(args, progress):
-    names = [get_metric(name).name for name in args.names] or list(get_metric_names())
-    width = max(map(len, names))
-    lines = [f"{name:<{width}}  {get_metric(name).description}".rstrip() for name in names]
+    found = []
+    for name in args.names or get_metric_names():
+        try:
+            found.append(get_metric(name))
+        except ValueError:  # one that takes parameters, which have no option here
+            if args.names:
+                raise
+    width = max(len(metric.name) for metric in found)
+    lines = [f"{metric.name:<{width}}  {metric.description}".rstrip() for metric in found]
     _write("\n".join(lines) + "\n", None)
 
 
