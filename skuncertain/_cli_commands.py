@@ -182,6 +182,8 @@ def _report(args, progress):
         if args.prevalence is not None and metrics is None:
             metrics = _ELSEWHERE
         if metrics is None:
+            if args.pos_label is not None and args.tp is None:  # beside --tp it is a name
+                raise ValueError("--pos-label needs --metric: without, all classes are reported.")
             report = interval_report(counts, **options)
         else:
             prevalence = args.prevalence

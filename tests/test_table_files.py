@@ -133,6 +133,7 @@ def test_kinds_of_files(tmp_path, monkeypatch):
         ("01,2 2,01", ("01", "2"), "2"),
         ("TRUE,False false,true", (False, True), True),
         ("no,yes yes,no", ("no", "yes"), "yes"),
+        ("10,10 unknown,10", ("10", "unknown"), "unknown"),
         ("1,1 1,1", (0, 1), 1),
     ],
 )
