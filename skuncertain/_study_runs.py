@@ -5,7 +5,6 @@ import hashlib
 import inspect
 import io
 import json
-import os
 import sys
 import time
 import warnings
@@ -16,6 +15,8 @@ from pathlib import Path
 import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
+
+from skuncertain._files import write_file
 
 # A process that died takes its task with it, and joblib its whole call: loky says BrokenExecutor,
 # dask says CancelledError. Finished tasks are kept, so only the others are run again.
@@ -109,9 +110,7 @@ class Checkpoint:
         buffer = io.BytesIO()
         arrays = {key: array for key, (array, _) in self.results.items()}
         np.savez_compressed(buffer, study=np.array(json.dumps(head)), **arrays)
-        temporary = self.path.with_name(self.path.name + f".{os.getpid()}.tmp")
-        temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, self.path)
+        write_file(self.path, buffer.getvalue())
         self._saved = time.monotonic()
 
 
