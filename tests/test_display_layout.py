@@ -103,6 +103,45 @@ def test_everything_is_inside_the_figure_and_beside_the_neighbour(name):
     assert ax.get_window_extent().height > 0.3 * edge.height
 
 
+def overlapping(fig):
+    """Pairs of axes whose labels, titles and legends lie on each other."""
+    fig.canvas.draw()
+    boxes = [ax.get_tightbbox().shrunk(0.98, 0.98) for ax in fig.axes]
+    return [(i, j) for i, a in enumerate(boxes) for j in range(i) if a.overlaps(boxes[j])]
+
+
+@pytest.mark.parametrize("layout", [None, "tight", "constrained"])
+def test_four_plots_in_a_figure(layout):
+    fig, axes = plt.subplots(2, 2, figsize=(11, 8), layout=layout)
+    RocCurveDisplay(fpr=[0, 0.1, 1], tpr=[0, 0.8, 1]).plot(ax=axes[0, 0])
+    for ax, name in zip(
+        axes.ravel()[1:], ("long posteriors", "long comparison", "folds"), strict=True
+    ):
+        FULL[name](ax=ax)
+    assert overlapping(fig) == []
+    assert all(ax.get_window_extent().height > 100 for ax in fig.axes)
+
+
+def test_tight_layout_afterwards():
+    fig, axes = plt.subplots(2, 2, figsize=(11, 8))
+    RocCurveDisplay(fpr=[0, 0.1, 1], tpr=[0, 0.8, 1]).plot(ax=axes[0, 0])
+    FULL["long posteriors"](ax=axes[0, 1])
+    FULL["long comparison"](ax=axes[1, 0])
+    folds(LONG, ax=axes[1, 1])
+    fig.tight_layout()
+    assert overlapping(fig) == []
+
+
+def test_axes_that_were_placed_by_hand():
+    fig = plt.figure(figsize=(8, 4))
+    ax = fig.add_axes((0.0, 0.0, 1.0, 1.0))
+    folds(LONG, ax=ax)
+    box = ax.get_tightbbox()
+    assert min(box.x0, box.y0) >= -1
+    assert box.x1 <= fig.bbox.x1 + 1
+    assert box.y1 <= fig.bbox.y1 + 1
+
+
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("marks", [1, 5])
 def test_marks_of_neighbouring_rows_stay_apart(marks, own):

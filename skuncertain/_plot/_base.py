@@ -279,10 +279,23 @@ def make_room(ax, pad=3):
     for total, first, second in ((box.width, x0, x1), (box.height, y0, y1)):
         if first + second > 0.7 * total:
             return  # nothing would be left of the axes
+    if max(x0, x1, y0, y1) == 0:
+        return
+    spec, place = ax.get_subplotspec(), ax.get_position(original=True)
+    if spec is not None and np.allclose(spec.get_position(figure).bounds, place.bounds):
+        # A cell within the cell: a later tight_layout() knows it and keeps the room for the labels.
+        inner = spec.subgridspec(
+            *(3, 3),
+            width_ratios=(x0, box.width - x0 - x1, x1),
+            height_ratios=(y1, box.height - y0 - y1, y0),
+            wspace=0.0,
+            hspace=0.0,
+        )
+        ax.set_subplotspec(inner[1, 1])
+        return
     corners = [[box.x0 + x0, box.y0 + y0], [box.x1 - x1, box.y1 - y1]]
     (x0, y0), (x1, y1) = figure.transSubfigure.inverted().transform(corners)
     ax.set_position((x0, y0, x1 - x0, y1 - y0))
-    ax.set_in_layout(True)  # a later tight_layout() may place it again
 
 
 def _cell(ax, box):
