@@ -1,16 +1,15 @@
 """What the commands do: from options to the library, and from a report to a file or stdout."""
 
 import importlib
-import os
 import sys
-import tempfile
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from skuncertain._cli_options import EXAMPLES, FORMATS, build_parser, warn
 from skuncertain._comparison import compare
 from skuncertain._counts import ConfusionCounts
+from skuncertain._files import write_file
 from skuncertain._interval_report import interval_report
 from skuncertain._metrics import get_metric, get_metric_names
 from skuncertain._metrics_report import metrics_report
@@ -133,30 +132,7 @@ def _write(text, path):
         if sys.stdout is not None:
             sys.stdout.write(text)
         return
-    data = text.encode("utf-8", "backslashreplace")
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():  # /dev/null, a pipe
-        target.write_bytes(data)
-        return
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, target.stat().st_mode & 0o7777 if target.exists() else 0o666 & ~_umask())
-        os.replace(name, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_file(path, text.encode("utf-8", "backslashreplace"))
 
 
 @contextmanager

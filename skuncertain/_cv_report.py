@@ -126,7 +126,9 @@ def _scores(result):
                 "pooled": about.micro,
                 "mean": about.macro,
                 "interval": interval_cell(
-                    result.intervals[name], error=posterior.interval_error(level, kind)
+                    result.intervals[name],
+                    error=posterior.interval_error(level, kind),
+                    point=posterior.observed,
                 ),
                 "omega": about.omega if pooled else None,
                 "lowest_fold": values.min() if values.size else None,
@@ -182,6 +184,7 @@ def _methods(result):
                 row[method] = interval_cell(
                     interval,
                     error=posterior.interval_error(level, kind),
+                    point=posterior.observed,
                 )
             rows.append(row)
     titles = {name: name for name in others} | {first: f"{first} (asked)"}

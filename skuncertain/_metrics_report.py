@@ -1,7 +1,5 @@
 """The report of some metrics of one confusion matrix: a row with an interval for each."""
 
-import warnings
-
 import numpy as np
 
 from skuncertain._class_rates import cell_rates
@@ -10,6 +8,7 @@ from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
 from skuncertain._report import interval_cell, make_report, section
 from skuncertain._validation import check_kind, check_level, resolve_seed
+from skuncertain._warnings import kept
 
 READING = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
@@ -43,8 +42,7 @@ def metrics_report(
     prior, seed = check_prior(prior, counts.n_classes), resolve_seed(random_state)
     metrics = list(dict.fromkeys(get_metric(metric) for metric in metrics))
     rows, priors, draws = [], [], None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with kept() as caught:
         for metric in metrics:
             posterior = counts.posterior(
                 metric,
@@ -85,7 +83,7 @@ def metrics_report(
             "scores": section("Scores", columns, rows),
             "confusion": confusion_section(matrix, names, rates, level, kind),
         },
-        warnings=[str(warning.message) for warning in caught],
+        warnings=caught.texts,
         reading=READING if prevalence is None else ELSEWHERE,
         digits=digits,
     )

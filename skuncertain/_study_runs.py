@@ -5,7 +5,6 @@ import hashlib
 import inspect
 import io
 import json
-import os
 import sys
 import time
 import zipfile
@@ -16,6 +15,7 @@ import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from skuncertain._files import write_file
 from skuncertain._warnings import warn_user
 
 # A process that died takes its task with it, and joblib its whole call: loky says BrokenExecutor,
@@ -110,9 +110,7 @@ class Checkpoint:
         buffer = io.BytesIO()
         arrays = {key: array for key, (array, _) in self.results.items()}
         np.savez_compressed(buffer, study=np.array(json.dumps(head)), **arrays)
-        temporary = self.path.with_name(self.path.name + f".{os.getpid()}.tmp")
-        temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, self.path)
+        write_file(self.path, buffer.getvalue())
         self._saved = time.monotonic()
 
 

@@ -14,6 +14,7 @@ LAYERS = {
     "_validation": 0,
     "_version": 0,
     "_warnings": 0,
+    "_files": 0,
     "_report_cells": 0,
     "_report_figures": 1,
     "_report_html": 2,
