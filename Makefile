@@ -23,7 +23,7 @@ help: ## Show this list
 	@echo "Variables: PYTHON (interpreter for $(VENV)), VENV, ARGS (more arguments for pytest), GALLERY=no."
 
 demo: $(VENV)/.stamp-base ## Install the package alone and run the short demonstration
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m skuncertain demo
 
 test: $(VENV)/.stamp-test ## Run the tests and the doctests
 	$(BIN)/pytest -n auto $(ARGS)
@@ -32,6 +32,7 @@ lint: $(VENV)/.stamp-dev ## Check style, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports=silent tests/typing
 
 format: $(VENV)/.stamp-dev ## Sort the imports, apply safe fixes and format the code
 	$(BIN)/ruff check --fix .

@@ -20,10 +20,10 @@ from skuncertain._ranked_scores import (
     bootstrap_moments,
     mean_of,
 )
-from skuncertain._recording import remember_warnings
 from skuncertain._score_input import ScoredRows
 from skuncertain._special import beta_quantile
 from skuncertain._validation import check_choice, check_integer, resolve_seed
+from skuncertain._warnings import remember_warnings
 
 METHODS = ("logit-delong", "bayesian-bootstrap", "delong")
 AVERAGES = ("macro", "weighted")

@@ -10,7 +10,6 @@ successes and failures of the binomial intervals all follow from them.
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +30,7 @@ from skuncertain._metric_table import (
     TWO_CLASS_WEIGHTS,
 )
 from skuncertain._validation import check_number, check_zero_division, nearest_name
+from skuncertain._warnings import warn_user
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -199,11 +199,10 @@ def warn_if_undefined(name, value, zero_division):
     undefined = np.isnan(value)
     if np.any(undefined) and np.isnan(zero_division):
         where = "" if value.ndim == 0 else f" for {int(undefined.sum())} of {value.size} matrices"
-        warnings.warn(
+        warn_user(
             f"{name} is 0/0 and therefore undefined{where}: NaN. "
             "Use zero_division= to choose another value.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     return float(value) if value.ndim == 0 else value
 

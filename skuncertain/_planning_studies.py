@@ -1,6 +1,5 @@
 """What planning rests on: the outcomes of a study that has not been made yet."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from skuncertain._proportions import proportion_cells
 from skuncertain._special import beta_logpdf
 from skuncertain._validation import import_optional
 from skuncertain._version import __version__
+from skuncertain._warnings import dropped
 from skuncertain.exceptions import SmallSampleWarning
 
 MOST = 10_000_000  # samples whose outcomes can be listed
@@ -184,8 +184,7 @@ class ProportionStudy:
                     "only: choose another prior, or plan for accuracy."
                 )
         self.counted = _COUNTED[self.mask]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with dropped(UndefinedMetricWarning):
             ends = self._posterior(np.array([0, 1]), np.array([1, 0]))
         _refuse_zero(ends.a, ends.b, prior)
         self.prior_text = ends.prior
@@ -323,10 +322,8 @@ class SimulatedStudy:
         counts = ConfusionCounts._make(
             tables.reshape(-1, size, size), self.pilot.labels, self.pilot.pos_label
         )
-        with warnings.catch_warnings():
-            # A small study may lack a class: its long interval is part of the answer.
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            warnings.simplefilter("ignore", SmallSampleWarning)
+        # A small study may lack a class: its long interval is part of the answer.
+        with dropped(UndefinedMetricWarning, SmallSampleWarning):
             posterior = counts.posterior(
                 self.metric,
                 prior=self.prior,

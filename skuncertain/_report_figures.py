@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from skuncertain._report_cells import cell_text, clean, number, share_cell
+from skuncertain._report_cells import cell_text, clean, number, share_cell, share_of
 
 _EDGE = 3.0  # per cent of the width that stay free on both sides
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
@@ -72,7 +72,7 @@ class IntervalScale:
             value
             for cell in cells
             if isinstance(cell, dict)
-            for value in (cell.get("low"), cell.get("high"), cell.get("value"))
+            for value in (cell.get("low"), cell.get("high"), _point(cell))
         ]
         values = [v for v in [*values, *include] if _finite(v)]
         within = [v for v in values if -1.0 <= v <= 1.0]
@@ -115,6 +115,11 @@ class IntervalScale:
             )
         names = ", ".join(number(value, digits) for value in values)
         return _svg(22, f"axis with marks at {names}", *parts, cls="plot axis")
+
+
+def _point(cell):
+    """Where the mark of an interval is drawn; one without an estimate has none."""
+    return cell.get("value", cell.get("point"))
 
 
 def _finite(value):
@@ -166,9 +171,9 @@ def interval_plot(cells, scale, alt, band=None):
         high = cell["high"] if _finite(cell["high"]) else scale.high
         cls = f"mark m{k % len(_MARKS)}"
         parts.append(_line(low, y, high, y, scale, f"{cls} bar"))
-        middle = cell.get("value", (low + high) / 2)
-        if _finite(middle):
-            parts.append(_mark(_MARKS[k % len(_MARKS)], scale.at(middle), y, cls))
+        point = _point(cell)
+        if _finite(point):
+            parts.append(_mark(_MARKS[k % len(_MARKS)], scale.at(point), y, cls))
     return _svg(height, alt, *parts)
 
 
@@ -266,8 +271,8 @@ def folds_figure(section, digits):
             )
         undefined = len(entry["values"]) - len(known)
         spread = f"{number(min(known), 3)} to {number(max(known), 3)}" if known else "none defined"
-        text = f"{len(known)} folds, {spread}" + (f", {undefined} undefined" if undefined else "")
-        alt = f"{entry['name']}: {text}; interval {cell_text(interval, digits)}"
+        text = spread + (f", {undefined} undefined" if undefined else "")
+        alt = f"{entry['name']}: {len(known)} folds, {text}; interval {cell_text(interval, digits)}"
         rows.append(
             element(
                 "tr",
@@ -374,7 +379,7 @@ def bars_figure(section, digits):
     rows = []
     for row in section["rows"][: figure["most"]]:
         cell = row[key]
-        share = cell["value"] if isinstance(cell, dict) else cell
+        share = share_of(cell)
         if not _finite(share):
             continue
         text = cell_text(cell, digits)

@@ -1,6 +1,5 @@
 """Scores of rows, in the forms in which people have them."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from skuncertain._fold_variance import wang_li_omega
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
 from skuncertain._ranked_scores import within_folds
 from skuncertain._validation import check_choice
+from skuncertain._warnings import warn_user
 
 POOLINGS = ("folds", "pooled")
 
@@ -47,6 +47,8 @@ class ScoredRows:
     def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None):
         """Check labels and scores, or take those of a cross-validator."""
         y = to_numpy("y_true", y_true)
+        if y.ndim == 2 and y.shape[1] == 1:  # a column, as everywhere else
+            y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y_true must hold one label per row, got shape {y.shape}.")
         if hasattr(y_score, "cv_results_"):
@@ -153,11 +155,10 @@ class ScoredRows:
             return self._weighted(function(positive, score))
         found, lacking = within_folds(function, positive, score, self.fold, self.row)
         if lacking:
-            warnings.warn(
+            warn_user(
                 f"{len(lacking)} of {np.unique(self.fold).size} folds lack a class: they have no "
                 "ranking to judge and are left out.",
                 UndefinedMetricWarning,
-                stacklevel=4,
             )
         return self._weighted(found)
 

@@ -5,10 +5,8 @@ import hashlib
 import inspect
 import io
 import json
-import os
 import sys
 import time
-import warnings
 import zipfile
 from concurrent.futures import BrokenExecutor, CancelledError
 from pathlib import Path
@@ -16,6 +14,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
+
+from skuncertain._files import write_file
+from skuncertain._warnings import warn_user
 
 # A process that died takes its task with it, and joblib its whole call: loky says BrokenExecutor,
 # dask says CancelledError. Finished tasks are kept, so only the others are run again.
@@ -109,9 +110,7 @@ class Checkpoint:
         buffer = io.BytesIO()
         arrays = {key: array for key, (array, _) in self.results.items()}
         np.savez_compressed(buffer, study=np.array(json.dumps(head)), **arrays)
-        temporary = self.path.with_name(self.path.name + f".{os.getpid()}.tmp")
-        temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, self.path)
+        write_file(self.path, buffer.getvalue())
         self._saved = time.monotonic()
 
 
@@ -129,11 +128,10 @@ def run_tasks(function, tasks, n_jobs, checkpoint, progress):
             except _WORKER_LOST as error:
                 if attempt == _ATTEMPTS:
                     raise
-                warnings.warn(
+                warn_user(
                     f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): its tasks "
                     f"are run again, attempt {attempt + 1} of {_ATTEMPTS}.",
                     RuntimeWarning,
-                    stacklevel=3,
                 )
     finally:  # an interrupted study keeps what it has
         checkpoint.save()

@@ -50,7 +50,7 @@ def test_commands_are_known():
     ]
     assert ["make", "demo"] in found
     for program, *arguments in found:
-        assert program in ("make", "pip")
+        assert program in ("make", "pip", "skuncertain")
         if program == "make":
             assert arguments[0] in targets
 

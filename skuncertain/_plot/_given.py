@@ -1,6 +1,5 @@
 """What a display is given, and the numbers that it computes before anything is drawn."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from skuncertain._distributions import BetaBinomialPosterior
 from skuncertain._fold_methods import METHODS
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._validation import check_choice
+from skuncertain._warnings import dropped
 
 # Columns of the text report, and what they ask for.
 _REPORT_METHODS = {
@@ -212,8 +212,7 @@ def fold_numbers(result, metric, how, level, kind, quiet):
     """Numbers by one method; one that nobody asked for may fail or warn without a word."""
     if not quiet:
         return numbers(result.posterior(metric, **how), level, kind)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with dropped():
         try:
             return numbers(result.posterior(metric, **how), level, kind)
         except ValueError:  # not for this metric or this number of folds
