@@ -23,7 +23,7 @@ from sklearn.ensemble import RandomForestClassifier
 from skuncertain import ConfusionCounts, SequentialPosterior, get_metric
 
 STEPS, ROWS, LEVEL, RUNS, SEED = 300, 100, 0.10, 200, 0
-DRAWN_AT = np.arange(1, STEPS + 1, 4)  # batches after which one run is drawn
+DRAWN_AT = np.arange(1, STEPS + 1, 6)  # batches after which one run is drawn
 LOOKED_AT = (1, 2, 5, 10, 20, 50, 100, 150, 200, 299)  # batches after which many runs are compared
 
 rng = np.random.default_rng(SEED)
@@ -59,9 +59,10 @@ print(f"True MCC of the forest: {true_mcc:.3f}\n")
 # One run, batch after batch.
 watch = SequentialPosterior("mcc", random_state=SEED)
 predictive, posterior, of_batch = [], [], []
-for _ in range(STEPS):
-    X, y = data(ROWS)
-    step = watch.update(y, forest.predict(X))
+X, y = data(STEPS * ROWS)
+batches = zip(np.split(y, STEPS), np.split(forest.predict(X), STEPS), strict=True)
+for y_true, y_pred in batches:
+    step = watch.update(y_true, y_pred)
     of_batch.append(step.value)
     if step.step in DRAWN_AT:
         posterior.append(step.interval(LEVEL))
@@ -73,7 +74,7 @@ tables = rng.multinomial(ROWS, truth.ravel(), size=(RUNS, STEPS)).reshape(RUNS, 
 values = mcc(tables)
 after = np.array(LOOKED_AT)
 seen = ConfusionCounts(np.cumsum(tables, axis=1)[:, after - 1])
-now = seen.posterior("mcc", n_draws=4000, random_state=SEED)
+now = seen.posterior("mcc", n_draws=2000, random_state=SEED)
 interval, next_batch = now.interval(LEVEL), now.predictive(ROWS).interval(LEVEL)
 
 
