@@ -1,0 +1,90 @@
+"""
+Does a 95 % interval cover 95 %?
+================================
+
+A nominal 95 % interval should hold the true value in 95 % of all samples. Some do, some do not.
+"""
+
+# %%
+# **A proportion**, 100 rows. All 101 outcomes are counted with their probabilities, so the curves
+# are exact. They wobble because counts are whole numbers.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skuncertain import (
+    BetaPosterior,
+    BinomialTruth,
+    ConfusionCounts,
+    MarkovTruth,
+    MultinomialTruth,
+    coverage_study,
+    fold_posterior,
+)
+
+methods = ["laplace", "jeffreys", "clopper-pearson", "agresti-coull", "wilson"]
+study = coverage_study(methods, BinomialTruth(np.arange(1, 100) / 100), n=100)
+study.plot(name="A proportion of 100 rows")
+print(study)
+
+# %%
+# **F1 over precision and recall**, exact as well. White is .95: too little is red, too much is
+# blue. Pairs that would need more negatives than there are stay empty.
+
+rates = np.arange(1, 30) / 30
+truth = MultinomialTruth.from_rates(precision=rates[:, None], recall=rates, prevalence=0.5)
+study = coverage_study(["laplace", "auto"], truth, metric="f1", n=100)
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
+for ax, method, coverage in zip(axes, study.methods, study.coverage, strict=True):
+    image = ax.pcolormesh(rates, rates, coverage, cmap="RdBu", vmin=0.9, vmax=1.0)
+    ax.set(title=f"prior {method!r}", xlabel="recall", aspect="equal")
+    ax.text(0.55, 0.08, "impossible:\ntoo few negatives", ha="left", color="0.4")
+axes[0].set_ylabel("precision")
+figure.colorbar(image, ax=axes, label="coverage of 95 % intervals of F1, 100 rows")
+plt.show()
+print(study)
+
+# %%
+# **Rows that depend on each other**: frames of a video, days of a year. A chain of labels and a
+# chain of hits; the more neighbours are alike, the less are 2000 rows worth. Thinning, groups of
+# neighbouring rows and a design effect repair it, at the price of length.
+
+BLOCK = 50  # rows
+
+
+def design_effect(y_true, y_pred, level):
+    """Beta interval of counts divided by how much more blocks disagree than chance explains."""
+    hits = (y_true == y_pred).reshape(-1, BLOCK).sum(axis=1)
+    blocks = ConfusionCounts.from_binary(tp=hits, fn=BLOCK - hits, fp=0 * hits, tn=0 * hits)
+    effect = max(1, fold_posterior(blocks, "recall").diagnostics.variance_ratio)
+    hits, n = hits.sum() / effect, hits.size * BLOCK / effect
+    return BetaPosterior(hits + 0.5, n - hits + 0.5).interval(level)
+
+
+study = coverage_study(
+    {
+        "all rows": "auto",
+        "every 10th row": {"thin": 10},
+        f"every {BLOCK}th row": {"thin": BLOCK},
+        f"blocks of {BLOCK} are groups": {"block": BLOCK, "n_draws": 500},
+        "design effect": design_effect,
+    },
+    MarkovTruth(
+        recall=0.8,
+        specificity=0.8,
+        label_correlation=0.9,
+        hit_correlation=[0, 0.3, 0.6, 0.8, 0.9, 0.95],
+    ),
+    n=2000,
+    n_replications=200,
+    random_state=0,
+)
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
+display = study.plot(ax=left)
+for line, length in zip(display.lines_, study.length, strict=True):
+    x = study.points["hit_correlation"]
+    right.plot(x, length, color=line.get_color(), marker=line.get_marker())
+right.set(xlabel="hit correlation", ylabel="mean length")
+right.set_ylim(bottom=0)
+plt.show()
+print(study)
