@@ -7,8 +7,9 @@ intervals. They say where the MCC of another batch of 100 rows will be, and neve
 than the noise of such a batch. The interval of the true MCC is the *posterior* one. Each contains
 what it speaks of in about 10 % of the cases.
 
-Two things are done otherwise: the intervals are equal-tailed (highest-density ones of draws are
-noisy), and the true MCC is an integral instead of the score on 20 million random rows.
+Two things are done otherwise. The true MCC is an integral instead of the score on 20 million random
+rows. And the intervals are equal-tailed: where the shortest 10 % of 1000 draws lie is mostly chance,
+and they held the true MCC in 26 to 40 % of the runs after 150 batches and more, for two forests.
 
     python examples/caelen_drift.py            # show the plot
     python examples/caelen_drift.py drift.png  # save it
