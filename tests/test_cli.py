@@ -361,9 +361,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", str(path))
 
-    monkeypatch.setattr("skuncertain._cli_commands.os.replace", full)
+    monkeypatch.setattr("skuncertain._files.os.replace", full)
     code, _, err = call(f"report {TABLE} --output {path}", capsys)
-    assert (code, err) == (1, f"skuncertain: error: {path}: No space left on device\n")
+    told = "the file was not written, No space left on device"
+    assert (code, err) == (1, f"skuncertain: error: {path}: {told}\n")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == [path.name]
 
