@@ -97,6 +97,8 @@ LAYERS = {
     "_study_runs": 1,
     "_coverage_tasks": 12,
     "_coverage_study": 17,
+    "_csv_counts": 1,
+    "_table_files": 14,
     "__init__": 99,
 }
 # ... and of its own layer where the pair (importing, imported) is listed here.
