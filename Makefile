@@ -22,7 +22,7 @@ help: ## Show this list
 	@echo "Variables: PYTHON (interpreter for $(VENV)), VENV, ARGS (more arguments for pytest)."
 
 demo: $(VENV)/.stamp-base ## Install the package alone and run the short demonstration
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m skuncertain demo
 
 test: $(VENV)/.stamp-test ## Run the tests and the doctests
 	$(BIN)/pytest -n auto $(ARGS)

@@ -53,23 +53,32 @@ def shown_name(file):
     return str(file)
 
 
-def read_rows(file, most):
-    """Return all rows of a small table as (line, fields), without blank lines."""
-    name = shown_name(file)
-    text = b""
+def read_text(file, most):
+    """Return the whole text of a file that is not long."""
+    name, parts, size = shown_name(file), [], 0
     with _opened(file) as read:
         for block in _blocks(read, name):
-            text += block
-            if len(text) > most:
-                raise TableFileError(f"{name} is too long for a table of counts.")
-    start = _without_mark(text, name)
-    if not start.strip():
+            parts.append(block)
+            size += len(block)
+            if size > most:
+                raise TableFileError(f"{name} is too long: more than {most:,} bytes.")
+    text = _without_mark(b"".join(parts), name)
+    if not text.strip():
         raise TableFileError(f"{name} is empty.")
-    first = start.decode("latin-1")
-    file = io.StringIO(first, newline="")
-    reader = csv.reader(file, delimiter=_delimiter(first), strict=True)
     try:
-        rows = [(reader.line_num, list(map(_from_latin, row))) for row in reader]
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise TableFileError(f"{name}, line {line}: not UTF-8 text. Save it as UTF-8.") from None
+
+
+def read_rows(file, most, name=None):
+    """Return all rows of a small table as (line, fields), without blank lines."""
+    name = shown_name(file) if name is None else name
+    text = read_text(file, most)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise TableFileError(f"{name}, line {reader.line_num}: {error}.") from None
     return [(line, row) for line, row in rows if any(field.strip() for field in row)]
@@ -90,7 +99,7 @@ class _Joined:
             part, self.ahead = self.ahead[:size], self.ahead[size:]
             return part
         part = self.file.read(size)
-        return part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        return part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
 
 
 @contextmanager

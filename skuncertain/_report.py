@@ -252,8 +252,11 @@ def free_key(name, taken):
 def make_report(
     kind_of_report, title, *, settings, question, sections, warnings, reading, digits=None
 ):
-    """Report of a summary; `settings` must tell level, kind, prior, method, omega, n and k."""
-    shown = shown_settings(settings)
+    """Report of a summary.
+
+    `settings` must tell level, kind, prior, method, omega, n and k, or what is to be ``shown``.
+    """
+    shown = settings["shown"] if "shown" in settings else shown_settings(settings)
     summary = {
         "schema_version": SCHEMA_VERSION,
         "skuncertain": __version__,

@@ -99,6 +99,14 @@ LAYERS = {
     "_coverage_study": 17,
     "_csv_counts": 1,
     "_table_files": 14,
+    "_search_files": 2,
+    "_metrics_report": 9,
+    "_planning_report": 16,
+    "_demo": 13,
+    "_cli_options": 1,
+    "_cli": 19,
+    "_cli_commands": 18,
+    "__main__": 20,
     "__init__": 99,
 }
 # ... and of its own layer where the pair (importing, imported) is listed here.
