@@ -383,7 +383,8 @@ def posteriors_figure(section, digits):
                 element("line", x1=place, x2=place, y1="4", y2=f"{height}", cls=f"{cls} bar")
             )
         elif curve["x"]:
-            y = [min(v, top) if _finite(v) else top for v in curve["y"]]
+            # A pole leaves the picture at its upper edge.
+            y = [min(v, 2 * top) if _finite(v) else 2 * top for v in curve["y"]]
             ends = [
                 end if _finite(end) else other
                 for end, other in zip((curve["low"], curve["high"]), (low, high), strict=True)

@@ -1,6 +1,6 @@
 """The web page: one table, one posterior, one sentence, without programming.
 
-``skuncertain app`` on the command line starts it. It needs Flask: ``pip install "skuncertain[app]"``.
+``skuncertain app`` on the command line starts it. It needs Flask, which the extra ``app`` brings.
 """
 
 from collections.abc import Sequence

@@ -36,7 +36,7 @@ class Answer:
     pictures : list of (str, str)
         Headings and SVG that was made here, with all names escaped.
     tables : list of dict
-        With ``title``, ``head``, ``rows`` and ``notes``.
+        With ``title``, ``head``, ``rows``, ``notes`` and ``prose``.
     notes : list of str
         Warnings.
     report : IntervalReport
@@ -67,7 +67,9 @@ class Answer:
         dict
             All but the report.
         """
-        return {name: value for name, value in vars(self).items() if name not in ("report", "table")}
+        return {
+            name: value for name, value in vars(self).items() if name not in ("report", "table")
+        }
 
 
 def answered(form: Any, work: Any) -> Answer | None:
@@ -110,15 +112,9 @@ def _histogram(draws):
     low, high = np.quantile(known, [0.0005, 0.9995])
     if low == high:
         return np.array([low]), np.array([np.inf])
-    # The edges are in the middle between those values if there are few of them.
-    different = np.unique(known[(known >= low) & (known <= high)])
-    edges = np.linspace(low, high, _BINS + 1)
-    if different.size <= _BINS:
-        middles = (different[1:] + different[:-1]) / 2
-        ends = 2 * different[0] - middles[0], 2 * different[-1] - middles[-1]
-        edges = np.concatenate([[ends[0]], middles, [ends[1]]])
-    height, _ = np.histogram(known, edges, density=True)
-    return np.repeat(edges, 2)[1:-1], np.repeat(height, 2)
+    height, edges = np.histogram(known, _BINS, (low, high), density=True)
+    x, y = np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(height, 2), [0.0]])
+    return x, y
 
 
 def posteriors(curves, level, what, asked=()):
@@ -139,14 +135,15 @@ def picture(section):
     return "" if tree is None else ElementTree.tostring(tree, encoding="unicode", method="html")
 
 
-def texts(section):
-    """Table of a section as texts."""
+def texts(section, prose=False):
+    """Table of a section as texts; `prose` says that the last column holds words."""
     head, rows, _ = table_texts(section, None)
     return {
         "title": section["title"],
         "head": list(map(clean, head)),
         "rows": rows,
         "notes": list(map(clean, section["notes"])),
+        "prose": prose,
     }
 
 

@@ -248,7 +248,11 @@ class Form:
         """Field that a message of the reader belongs to."""
         if message.startswith("pos_label"):
             return "pos_label"
-        for start, name in {"true=": "true", "pred of a=": "pred_a", "pred of b=": "pred_b"}.items():
+        for start, name in {
+            "true=": "true",
+            "pred of a=": "pred_a",
+            "pred of b=": "pred_b",
+        }.items():
             if message.startswith(start):
                 return name
         return columns[0] if message.startswith("pred=") else "csv"

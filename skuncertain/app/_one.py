@@ -99,14 +99,15 @@ def answer_one(form):
     cell = cell_of(metric, posterior)
     value = cell["value"]
     title = metric_title(metric.name, start=True)
-    what = f"{'Posterior' if n_new is None else 'Predictive'} distribution of {metric_title(metric.name)}"
+    which = "Posterior" if n_new is None else "Predictive"
+    what = f"{which} distribution of {metric_title(metric.name)}"
     what += "" if n_new is None else f" on {n_new:,} new rows"
     what += "" if prevalence is None else f" at a prevalence of {prevalence:g}"
     drawn = curve(title, posterior, cell, n_new is not None)
     facts = [
         *_asked(posterior, metric, low, high, n_new),
-        *_facts(posterior, counts, metric, value, prevalence),
         *_informative(counts, prior),
+        *_facts(posterior, counts, metric, value, prevalence),
     ]
     answer = section(
         what,
@@ -123,7 +124,9 @@ def answer_one(form):
                 entry = {"name": name, "value": cell_of(other, distribution(other))}
                 rows.append({**entry, "formula": formula(other)})
     columns = [column("name", "metric"), column("value", "value [interval]"), "formula"]
-    told = [text for kind, text in _NOTES.items() if any(issubclass(w.category, kind) for w in caught)]
+    told = [
+        text for kind, text in _NOTES.items() if any(issubclass(w.category, kind) for w in caught)
+    ]
     title_of_table = f"Metrics with {level_title(level)} intervals"
     sections = {"answer": answer, "metrics": section(title_of_table, columns, rows, notes=told)}
     if counts.n_classes > 2:
@@ -161,11 +164,21 @@ def answer_one(form):
         value="undefined" if math.isnan(value) else cell_text(cell).partition(" ")[0],
         span=f"{level_title(level)} {kind_of}: {span(cell)}",
         sentence=posterior_sentence(
-            posterior, counts, level=level, kind=kind, value=value, prevalence=prevalence, n_new=n_new
+            posterior,
+            counts,
+            level=level,
+            kind=kind,
+            value=value,
+            prevalence=prevalence,
+            n_new=n_new,
         ),
         facts=facts,
         pictures=[(what, picture(sections["answer"]))],
-        tables=[*(texts(sections[k]) for k in ("metrics", "scores") if k in sections), _matrix(counts)],
+        tables=[
+            texts(sections["metrics"], prose=True),
+            *(texts(sections[key]) for key in ("scores",) if key in sections),
+            _matrix(counts),
+        ],
         report=report,
         table="metrics",
         formula=formula(metric),
@@ -210,7 +223,9 @@ def _value(counts, metric, prevalence):
     """Metric of the data; at another prevalence that of the observed rates."""
     matrix = np.asarray(counts.counts, dtype=float)
     if prevalence is not None:
-        shares = [prevalence if label == counts.pos_label else 1 - prevalence for label in counts.labels]
+        shares = [
+            prevalence if label == counts.pos_label else 1 - prevalence for label in counts.labels
+        ]
         with np.errstate(invalid="ignore"):
             matrix = matrix / matrix.sum(axis=1, keepdims=True) * np.array(shares)[:, None]
         if np.isnan(matrix).any():  # recall is still known if there are no real negatives
@@ -240,7 +255,10 @@ def _asked(posterior, metric, low, high, n_new):
 def probability(p, n_draws):
     """Text of a probability, without digits that the draws do not support."""
     share = share_cell(p, n_draws)
-    return cell_text(share, 3) if isinstance(share, dict) else chance(share)
+    if isinstance(share, dict) and p not in (0, 1):
+        return cell_text(share, 3)
+    nearly = 0.5 / n_draws if n_draws else 0.0  # none of the draws is not the same as never
+    return chance(min(max(p, nearly), 1 - nearly))
 
 
 def _facts(posterior, counts, metric, value, prevalence):
@@ -262,7 +280,9 @@ def _facts(posterior, counts, metric, value, prevalence):
 def _informative(counts, prior):
     if counts.pos_label is None:
         return []
-    found = counts.informative(prior=prior)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on informedness, which was not asked for
+        found = counts.informative(prior=prior)
     return [
         ("P(informative), better than guessing", chance(found.p_informative)),
         ("P(deceptive), worse than guessing", chance(found.p_deceptive)),
@@ -284,4 +304,7 @@ def _matrix(counts):
         [name, *(f"{int(n):,}" for n in row)]
         for name, row in zip(names, counts.counts, strict=True)
     ]
-    return {"title": "Counts", "head": ["true \\ predicted", *names], "rows": rows, "notes": []}
+    columns = ["true", *names]
+    entries = [dict(zip(columns, row, strict=True)) for row in rows]
+    columns[0] = column("true", "true \\ predicted")
+    return texts(section("Counts", columns, entries))

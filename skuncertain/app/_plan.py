@@ -11,11 +11,11 @@ from skuncertain.app._forms import KINDS
 from skuncertain.app._one import formula
 
 _MOST = 100_000
-_NARROWEST = 0.005
+_NARROWEST = 0.01
 _LADDER = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 _READING = (
-    "The width of an interval is known only when the data are there. Before, it has a distribution: "
-    "half of all studies get an interval that is at most as wide as the median.",
+    "The width of an interval is known only when the data are there. Before, it has a "
+    "distribution: half of all studies get an interval that is at most as wide as the median.",
     "The rule of thumb is 2 / sqrt(N) for the width, and 4 / width**2 for N. It is about right for "
     "a 95 % interval of a rate near 1/2, and too careful elsewhere.",
 )
@@ -102,7 +102,7 @@ def answer_plan(form):
             "k": None,
             "metric": metric.name,
         },
-        question=f"How many samples does a {percent} interval of {name} need that is {width:g} wide?",
+        question=f"How many samples make the {percent} interval of {name} {width:g} wide?",
         sections={"answer": answer, "widths": table},
         warnings=(),
         reading=_READING,

@@ -1,5 +1,6 @@
 """Listening: on loopback unless told, on a port that is free, until Ctrl-C."""
 
+import contextlib
 import errno
 import logging
 import socket
@@ -96,10 +97,8 @@ def trusted_hosts(host):
 def _own_addresses():
     """Addresses of this computer; nothing is sent to find them."""
     found = set()
-    try:
+    with contextlib.suppress(OSError):
         found |= {entry[4][0] for entry in socket.getaddrinfo(socket.gethostname(), None)}
-    except OSError:
-        pass
     for family, target in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         with socket.socket(family, socket.SOCK_DGRAM) as sock:
             try:

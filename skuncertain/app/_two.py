@@ -86,7 +86,9 @@ def answer_two(form):
         shown = dict(summary["settings"]["shown"]) | {"n": text}
         summary["settings"] |= {"n": text, "shown": [list(pair) for pair in shown.items()]}
     report = IntervalReport({**summary, "sections": sections})
-    better, p = ("A", result.p_worse) if result.p_worse > result.p_better else ("B", result.p_better)
+    better, p = (
+        ("A", result.p_worse) if result.p_worse > result.p_better else ("B", result.p_better)
+    )
     by = f" by more than {rope:g}" if rope else ""
     pictures = [(what, picture(models))]
     if difference["figure"] is not None:

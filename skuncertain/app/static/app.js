@@ -7,7 +7,8 @@
   const byId = (id) => document.getElementById(id);
   const slider = byId("slider");
   const LONGEST_LINK = 8000;
-  let asked = 0; // number of the latest request; answers to earlier ones are dropped
+  let asked = 0; // number of the latest question; answers to earlier ones are dropped
+  let busy = false; // one request at a time: a slider asks faster than any program answers
   let timer = null;
 
   for (const part of document.querySelectorAll(".script")) part.hidden = false;
@@ -70,6 +71,7 @@
     const head = document.createElement("thead");
     const body = document.createElement("tbody");
     const node = document.createElement("table");
+    if (given.prose) node.className = "prose";
     head.append(row(given.head, "th"));
     body.append(...given.rows.map((texts) => row(texts, "td")));
     node.append(head, body);
@@ -140,23 +142,32 @@
   // ---------------------------------------------------------------------------------------------
   // Asking
 
-  async function update() {
-    clearTimeout(timer);
-    const mine = ++asked;
-    const given = state();
-    followPrevalence();
-    let found;
+  async function ask(given) {
     try {
       const response = await fetch("/answer/" + form.dataset.page, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(given),
       });
-      found = await response.json();
+      return await response.json();
     } catch {
-      found = { error: "The program does not answer. Is it still running?" };
+      return { error: "The program does not answer. Is it still running?" };
     }
-    if (mine !== asked) return; // a later question is under way
+  }
+
+  async function update() {
+    clearTimeout(timer);
+    asked += 1;
+    followPrevalence();
+    if (busy) return;
+    busy = true;
+    let mine, given, found;
+    do {
+      mine = asked;
+      given = state();
+      found = await ask(given);
+    } while (mine !== asked); // that answer came too late
+    busy = false;
     if (found.error) {
       showErrors({ form: found.error });
       say(found.error);
