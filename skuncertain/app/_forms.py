@@ -232,7 +232,8 @@ class Form:
             read, which = (read_predictions, pred[0]) if len(pred) == 1 else (read_paired, pred)
             counts = read(file, true=true, pred=which, pos_label=pos_label)
         except (ValueError, TypeError) as error:
-            self.fail(self._place(str(error), columns), clean(error))
+            name = self._place(str(error), columns)
+            self.fail(name, clean(re.sub(r"^(true|pred( of [ab])?)=", "", str(error))))
             return None
         if len(counts.labels) > MOST_CLASSES:
             self.fail(

@@ -177,7 +177,7 @@ def answer_one(form):
         tables=[
             texts(sections["metrics"], prose=True),
             *(texts(sections[key]) for key in ("scores",) if key in sections),
-            _matrix(counts),
+            _matrix(counts, form.values["source"] == "counts"),
         ],
         report=report,
         table="metrics",
@@ -295,10 +295,10 @@ def _confusion(counts, prior, level, kind):
     return confusion_section(matrix, names, cell_rates(matrix, prior), level, kind)
 
 
-def _matrix(counts):
+def _matrix(counts, unnamed):
     """Confusion matrix as texts."""
     names = [clean(label) for label in counts.labels]
-    if counts.labels == (0, 1):
+    if unnamed:
         names = ["negative", "positive"]
     rows = [
         [name, *(f"{int(n):,}" for n in row)]

@@ -1,5 +1,6 @@
 """Requests and responses. Nothing is kept between them."""
 
+import re
 from importlib.resources import files
 
 from skuncertain._report_cells import clean
@@ -67,11 +68,11 @@ def make_app(trusted_hosts):
     flask = import_flask()
     app = flask.Flask("skuncertain.app", static_url_path="/static")
     app.config.update(
-        TRUSTED_HOSTS=list(trusted_hosts),
         MAX_CONTENT_LENGTH=MOST_BYTES,
         MAX_FORM_MEMORY_SIZE=MOST_BYTES,
         MAX_FORM_PARTS=100,
     )
+    app.before_request(lambda: _check_host(trusted_hosts))
     app.before_request(_check_origin)
     app.after_request(_secured)
     for code in _PROBLEMS:
@@ -86,6 +87,18 @@ def make_app(trusted_hosts):
 
 # --------------------------------------------------------------------------------------------------
 # Safety
+
+
+def _check_host(trusted):
+    """Refuse names that are not ours: a site could give this address a name of its own.
+
+    Flask's TRUSTED_HOSTS does the same, but not for addresses with colons.
+    """
+    from flask import abort, request
+
+    name = re.sub(r":\d+$", "", request.headers.get("Host", "")).lower()
+    if name not in {host.lower() for host in trusted}:
+        abort(400)
 
 
 def _check_origin():
