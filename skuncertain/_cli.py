@@ -1,8 +1,8 @@
 """The command line: ``skuncertain`` and ``python -m skuncertain``.
 
-Here are errors and exit codes. Options are in `_cli_options`, which needs only the standard library,
-so that ``--help``, ``--version`` and a mistyped option are answered at once; `_cli_commands` does
-the work.
+Here are errors and exit codes. Options are in `_cli_options`, which needs only the standard
+library, so that ``--help``, ``--version`` and a mistyped option are answered at once;
+`_cli_commands` does the work.
 """
 
 import os
@@ -60,7 +60,8 @@ def _run(argv):
     except (TableFileError, ImportError, MemoryError) as error:
         return _fail(error, str(error) or type(error).__name__, FAILURE)
     except (ValueError, TypeError) as error:
-        return _fail(error, str(error), USAGE)
+        text = str(error).replace("get_metric_names()", "'skuncertain metrics'")
+        return _fail(error, text, USAGE)
     except (BrokenPipeError, KeyboardInterrupt, OSError):
         raise
     except Exception as error:

@@ -182,6 +182,8 @@ def _report(args, progress):
         if args.prevalence is not None and metrics is None:
             metrics = _ELSEWHERE
         if metrics is None:
+            if args.pos_label is not None and args.tp is None:  # beside --tp it is a name
+                raise ValueError("--pos-label needs --metric: without, all classes are reported.")
             report = interval_report(counts, **options)
         else:
             prevalence = args.prevalence
@@ -202,15 +204,21 @@ def _compare(args, progress):
             pair = [_binary(cells, about) for cells in (args.a, args.b)]
         elif source == "matrix":
             pair = [read_matrix(path, rows=args.rows, **about) for path in args.matrix]
-            names = names or args.matrix
+            names = names or _stems(args.matrix)
         else:
             pair = _read_files(args, about, progress)
-            names = names or (args.file if len(args.file) == 2 else args.pred)
+            names = names or (_stems(args.file) if len(args.file) == 2 else args.pred)
         progress.end()
         options["names"] = names or ("A", "B")
         result = compare(*pair, **options) if isinstance(pair, list) else pair.compare(**options)
         report = result.report(**_given(args, "level", "kind", "digits"))
     _emit(report, args, caught)
+
+
+def _stems(paths):
+    """Short names of two files, if they are different."""
+    stems = [Path(path).stem for path in paths]
+    return stems if len(set(stems)) == 2 else paths
 
 
 def _read_files(args, about, progress):
@@ -292,9 +300,15 @@ def _search(args, progress):
 
 
 def _metrics(args, progress):
-    names = [get_metric(name).name for name in args.names] or list(get_metric_names())
-    width = max(map(len, names))
-    lines = [f"{name:<{width}}  {get_metric(name).description}".rstrip() for name in names]
+    found = []
+    for name in args.names or get_metric_names():
+        try:
+            found.append(get_metric(name))
+        except ValueError:  # one that takes parameters, which have no option here
+            if args.names:
+                raise
+    width = max(len(metric.name) for metric in found)
+    lines = [f"{metric.name:<{width}}  {metric.description}".rstrip() for metric in found]
     _write("\n".join(lines) + "\n", None)
 
 

@@ -36,7 +36,7 @@ EXAMPLES = {
   skuncertain plan --difference 0.05 --rate 0.85""",
     "search": """\
   skuncertain search cv_results.csv
-  skuncertain search cv_results.json --metric f1 --n-repeats 10 --rope 0.01""",
+  skuncertain search cv_results.json --metric f1 --n-repeats 2 --rope 0.01""",
     "metrics": """\
   skuncertain metrics
   skuncertain metrics recall mcc""",

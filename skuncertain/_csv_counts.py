@@ -12,7 +12,7 @@ import operator
 import sys
 import zlib
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
@@ -175,7 +175,9 @@ def _delimiter(text):
 
     def fields(delimiter):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        return len(next((row for row in reader if any(row)), []))
+        with suppress(csv.Error):  # told when the rows are read
+            return len(next((row for row in reader if any(row)), []))
+        return 0
 
     return max(_DELIMITERS, key=fields)
 

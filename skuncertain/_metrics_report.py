@@ -8,7 +8,7 @@ from skuncertain._class_rates import cell_rates
 from skuncertain._confusion_section import confusion_section
 from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
-from skuncertain._report import column, interval_cell, make_report, section
+from skuncertain._report import interval_cell, make_report, section
 from skuncertain._validation import check_kind, check_level, resolve_seed
 
 READING = (
@@ -59,8 +59,7 @@ def metrics_report(
             draws = draws or posterior.n_draws
         rates = cell_rates(np.asarray(counts.counts, dtype=float), prior)
     names = [str(label) for label in counts.labels]
-    score = column("score", "score" if prevalence is None else "median")
-    columns = [column("name", "metric"), score, column("computed", "computed")]
+    columns = ["metric", "score" if prevalence is None else "median", "computed"]
     matrix = np.asarray(counts.counts, dtype=float)
     where = f"these {counts.n}, of which they are a random sample"
     if prevalence is not None:
@@ -93,13 +92,13 @@ def metrics_report(
 
 
 def _row(metric, posterior, prevalence, level, kind):
-    value, error = posterior.observed, 0.0
+    name, value, error = "score", posterior.observed, 0.0
     if prevalence is not None:
-        value, error = posterior.median(), posterior.monte_carlo_error(0.5)
+        name, value, error = "median", posterior.median(), posterior.monte_carlo_error(0.5)
     ends, ends_error = posterior.interval(level, kind), posterior.interval_error(level, kind)
     return {
-        "name": metric.name,
-        "score": interval_cell(ends, value, ends_error, error),
+        "metric": metric.name,
+        name: interval_cell(ends, value, ends_error, error),
         "computed": "exactly" if posterior.exact else f"from {posterior.n_draws} draws",
     }
 

@@ -4,6 +4,7 @@ Fields are texts. They become integers if all of them are whole numbers ("1" and
 label, as in pandas), booleans if all are true or false, and stay texts otherwise.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -306,10 +307,14 @@ def _typed(columns, names, name, allowed):
                     f"{where}: {names[column]} is not UTF-8 text. Save the file as UTF-8."
                 ) from None
         kinds[column] = _kind([text.strip() for text in texts], names[column], name)
-    if len(set(kinds.values())) > 1:
-        told = ", ".join(f"{names[column]} {kind}" for column, kind in kinds.items())
-        raise TableFileError(f"the columns of {name} hold different things: {told}.")
     kind = next(iter(kinds.values()))
+    if len(set(kinds.values())) > 1:
+        # Classes "10" and "unknown", of which one column has only the first, are texts.
+        sets = [{text.strip() for text in texts} for texts in columns.values()]
+        if not all(one & other for one, other in itertools.combinations(sets, 2)):
+            told = ", ".join(f"{names[column]} {kind}" for column, kind in kinds.items())
+            raise TableFileError(f"the columns of {name} hold different things: {told}.")
+        kind = "texts"
     every = dict.fromkeys(text for texts in columns.values() for text in texts)
     if kind == "whole numbers":
         return {text: int(text.strip().partition(".")[0]) for text in every}
