@@ -156,9 +156,9 @@ def comparison_sentence(result, *, level=0.95, kind="eti"):
     >>> from skuncertain._sentence import comparison_sentence
     >>> a = ConfusionCounts.from_binary(tp=40, fn=10, fp=5, tn=45)
     >>> b = ConfusionCounts.from_binary(tp=45, fn=5, fp=5, tn=45)
-    >>> print(comparison_sentence(compare(a, b, metric="recall", rope=0.02)))
-    Recall of B minus A 0.10, 95 % credible interval -0.04 to 0.24; probability that B is better by
-    more than 0.02: 0.87, that A is: 0.05, that they are equivalent: 0.09 (independent test sets).
+    >>> print(comparison_sentence(compare(a, b, metric="recall")))
+    Recall of B minus A 0.10, 95 % credible interval -0.04 to 0.24; probability that B is better:
+    0.92, that A is: 0.08 (independent test sets).
     """
     a, b = map(clean, result.names)
     difference = result.difference
