@@ -295,7 +295,7 @@ FAILURES = [
     ("report --file . --true y --pred yhat", ".: Is a directory"),
     ("report --file bad.csv --true y --pred yhat", "bad.csv, line 3: 'yhat' is missing"),
     ("report --matrix predictions.csv --rows true", "predictions.csv"),
-    (f"report {TABLE} --output missing/report.html", "missing/report.html: the directory does not exist"),
+    (f"report {TABLE} --output missing/report.html", "report.html: the directory does not exist"),
     ("search predictions.csv", "no columns split0_test_score"),
 ]
 

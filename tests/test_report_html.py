@@ -4,6 +4,7 @@ import functools
 import http.server
 import json
 import re
+import shutil
 import subprocess
 import threading
 
