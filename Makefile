@@ -25,7 +25,7 @@ help: ## Show this list
 demo: $(VENV)/.stamp-base ## Install the package alone and run the short demonstration
 	$(BIN)/python -m skuncertain demo
 
-test: $(VENV)/.stamp-test ## Run the tests and the doctests
+test: $(VENV)/.stamp-test $(VENV)/.stamp-browser ## Run the tests and the doctests
 	$(BIN)/pytest -n auto $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## Check style, formatting and types
@@ -74,6 +74,11 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-base: pyproject.toml | $(VENV)/.stamp-venv
 	$(BIN)/python -m pip install --quiet -e .
+	@touch $@
+
+# Chromium, for the tests of the pages; asked for once, and where it cannot be had only said so.
+$(VENV)/.stamp-browser: tests/install_browser.sh | $(VENV)/.stamp-venv
+	tests/install_browser.sh
 	@touch $@
 
 # .stamp-test, .stamp-dev, .stamp-docs: the package with the extra of that name.

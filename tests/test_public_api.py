@@ -35,6 +35,8 @@ def _documented():
 def _resolve(name):
     obj = skuncertain
     for part in name.split("."):
+        if inspect.ismodule(obj) and part in SUBMODULES:
+            importlib.import_module(f"skuncertain.{part}")
         obj = getattr(obj, part)
     return obj
 

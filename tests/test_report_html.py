@@ -462,12 +462,8 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browse(tmp_path_factory):
+def browse(chromium, tmp_path_factory):
     """Open an address in a real browser and return the document as it then is."""
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    browser = next((path for path in found if path), None)
-    if browser is None:
-        pytest.skip("there is no Chromium")
     profile = tmp_path_factory.mktemp("profile")
 
     def run(address):
@@ -475,7 +471,7 @@ def browse(tmp_path_factory):
         options += ["--disable-background-networking", "--disable-component-update"]
         options += ["--disable-sync", f"--user-data-dir={profile}"]
         options += ["--virtual-time-budget=2000", "--dump-dom", address]
-        done = subprocess.run([browser, *options], capture_output=True, timeout=60, check=True)
+        done = subprocess.run([chromium, *options], capture_output=True, timeout=60, check=True)
         return html5lib.parse(done.stdout.decode("utf-8"), namespaceHTMLElements=False)
 
     return run

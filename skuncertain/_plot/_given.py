@@ -253,10 +253,11 @@ def _as_reported(result):
 # Densities
 
 
-def density_curve(posterior, low, high):
+def density_curve(posterior, low, high, n_points=None):
     """Points of the density of a single posterior, the ends of its interval among them.
 
-    A point mass is one point of infinite density, an undefined posterior none.
+    A point mass is one point of infinite density, an undefined posterior none. Fewer points than by
+    default do for a small picture that must be there at once.
     """
     first, last = (float(end) for end in posterior.quantile([0.0005, 0.9995]))
     if np.isnan(first) or np.isposinf(first) or np.isneginf(last):
@@ -274,7 +275,8 @@ def density_curve(posterior, low, high):
     low = high - 3 * (high - middle) if np.isneginf(low) else low
     reach = 0.6 * (high - low)  # heavy tails would leave no room for the rest
     first, last = max(first, low - reach), min(last, high + reach)
-    n_points = 401 if posterior.exact else 161  # kernel estimates are slow
+    if n_points is None:
+        n_points = 401 if posterior.exact else 161  # kernel estimates are slow
     return _curve(posterior, np.linspace(first, last, n_points), low, high)
 
 
