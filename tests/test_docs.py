@@ -106,6 +106,15 @@ def test_pages_on_extending_name_tests_that_exist(what):
     assert [name for name in sorted(functions) if f"def {name}(" not in known] == []
 
 
+@pytest.mark.parametrize("name", skuncertain.__all__)
+def test_public_objects_show_an_example_and_relatives(name):
+    # numpydoc.validate asks for the sections; here they must hold something.
+    text = getattr(skuncertain, name).__doc__
+    relatives, _, example = text.partition("See Also\n")[2].partition("Examples\n")
+    assert re.search(r"^\s+[\w., ]+ : \S", relatives, re.MULTILINE)
+    assert ">>> " in example
+
+
 def test_policy_names_the_oldest_versions():
     with (ROOT / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
