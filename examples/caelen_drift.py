@@ -8,7 +8,7 @@ than the noise of such a batch. The interval of the true MCC is the *posterior* 
 what it speaks of in about 10 % of the cases.
 
 Two things are done otherwise. The true MCC is an integral instead of the score on 20 million random
-rows. And the intervals are equal-tailed: where the shortest 10 % of 1000 draws lie is mostly chance,
+rows. And intervals are equal-tailed: where the shortest 10 % of 1000 draws lie is mostly chance,
 and they held the true MCC in 26 to 40 % of the runs after 150 batches and more, for two forests.
 
     python examples/caelen_drift.py            # show the plot

@@ -75,7 +75,7 @@ def dependent_rows():
         },
         truth,
         n=2000,
-        n_replications=400,
+        n_replications=300,
         random_state=0,
     )
     print(study)
