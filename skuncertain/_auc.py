@@ -283,8 +283,8 @@ def compare_auc(
     -------
     ComparisonResult
         Difference is b - a; ``p_better`` is the probability that b is better. With ``rope=0``
-        DeLong's two-sided p-value is ``2 * min(p_worse, p_better)``; scores that rank all rows
-        alike are equivalent for sure.
+        DeLong's two-sided p-value is ``2 * min(p_worse, p_better) + p_equivalent``; scores that
+        rank all rows alike are equivalent for sure, with a p-value of 1.
 
     See Also
     --------

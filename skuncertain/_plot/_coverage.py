@@ -234,10 +234,10 @@ class CoverageDisplay(Display):
                 bars |= {"linewidth": 0.6, "alpha": 0.5} if many else {"linewidth": 1, "alpha": 0.8}
                 bars = merged("error_kwargs", bars, error_kwargs)
                 self.errors_.append(ax.vlines(x[order], *_limited(values, half), **bars))
-        note = ", bars: 2 standard errors" if self.error is not None else ""
+        note = "; bars: 2 standard errors" if self.error is not None else ""
         return self._finish(
-            xlabel=self.x_name,
-            ylabel=f"coverage of {100 * self.level:g} % intervals{note}",
+            xlabel=f"{self.x_name}{note}",
+            ylabel=f"coverage of {100 * self.level:g} % intervals",
             title=name,
             legend=(
                 [*self.lines_, self.level_line_],
