@@ -7,8 +7,8 @@ Run: python benchmarks/bench_files.py [rows, default 5,000,000]
 
 import argparse
 import gzip
-import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
-from timing import cpu_pair, seconds
+from timing import cpu, seconds
 
 from skuncertain._table_files import read_predictions
 
@@ -48,16 +48,24 @@ def write(path, rows, labels, columns):
     return path
 
 
+# A process starts with the memory of the one that it was forked from, so a small one starts it.
+LAUNCHER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+assert status == 0
+print(usage.ru_maxrss)
+"""
+
+
 def peak(path):
     """Peak memory in MB of the program that reads a file."""
-    words = f"report --file {path} --true y --pred yhat --format csv".split()
-    with subprocess.Popen(
-        [sys.executable, "-m", "skuncertain", *words], stdout=subprocess.DEVNULL
-    ) as process:
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    return usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    words = f"-m skuncertain report --file {path} --true y --pred yhat --format csv".split()
+    python = sys.executable
+    out = subprocess.run(
+        [python, "-c", LAUNCHER, python, *words], capture_output=True, check=True
+    ).stdout
+    return int(out) / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def measure(name, path, repeats):
@@ -70,8 +78,9 @@ def measure(name, path, repeats):
     def ours():
         return read_predictions(path, true="y", pred="yhat").counts
 
-    assert np.array_equal(ours(), baseline())
-    mine, theirs = cpu_pair(ours, baseline, repeats)
+    assert np.array_equal(ours(), baseline())  # warms up as well
+    times = [(cpu(ours), cpu(baseline)) for _ in range(repeats)]
+    mine, theirs = map(statistics.median, zip(*times, strict=True))
     ratio, memory = mine / theirs, peak(path)
     verdict = "ok" if ratio <= AT_MOST and memory < MEGABYTES else "behind"
     size = f"{path.stat().st_size / 1e6:,.0f} MB"

@@ -480,14 +480,21 @@ def test_completion_in_bash(capsys):
 # Long files
 
 
+# A process starts with the memory of the one that it was forked from, so a small one starts it.
+LAUNCHER = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:])
+_, status, usage = os.wait4(process.pid, 0)
+print(usage.ru_maxrss, file=sys.stderr)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
 def _peak_memory(arguments):
     """Output and peak memory in MB of the program."""
-    with subprocess.Popen([*MODULE, *arguments], stdout=subprocess.PIPE) as process:
-        out = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    return out, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    done = run(arguments, program=[sys.executable, "-c", LAUNCHER, *MODULE])
+    assert done.returncode == 0, done.stderr
+    return done.stdout, int(done.stderr) / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 @pytest.mark.slow
@@ -508,7 +515,7 @@ def test_five_million_rows_need_no_more_memory_than_few(tmp_path, global_random_
             for _ in range(times):
                 file.write(body)
         arguments = f"report --file {path} --true y --pred yhat --metric recall --format json"
-        out, peak = _peak_memory(arguments.split())
+        out, peak = _peak_memory(arguments)
         rows = json.loads(out)["sections"]["confusion"]["rows"]
         expected = ConfusionCounts.from_predictions(y, p).counts * times
         assert [row["count"] for row in rows] == expected.ravel().tolist()
