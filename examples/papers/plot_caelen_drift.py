@@ -11,7 +11,8 @@ Each contains what it speaks of in about 10 % of the cases.
 
 Two things are done otherwise. The true MCC is an integral instead of the score on 20 million random
 rows. And the intervals are equal-tailed: where the shortest 10 % of 1000 draws lie is mostly
-chance.
+chance, and they held the true MCC in 26 to 40 % of the runs after 150 batches and more, for two
+forests.
 """
 
 # %%

@@ -1,7 +1,6 @@
 """From a form to an answer: all that a page shows comes from one posterior."""
 
 import threading
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
@@ -13,11 +12,12 @@ from skuncertain._plot._given import density_curve, drawn_height
 from skuncertain._report import IntervalReport
 from skuncertain._report_cells import cell_text, clean, table_texts
 from skuncertain._report_figures import FIGURES
+from skuncertain._warnings import kept
 
 SEED = 0  # the same input always gives the same numbers
 _POINTS = 121
 _BINS = 50
-# Filters of warnings belong to the whole process; it also keeps one visitor from taking all cores.
+# Whoever holds a slider must not take all cores.
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -77,16 +77,14 @@ def answered(form: Any, work: Any) -> Answer | None:
 
     Returns None where the form has problems.
     """
-    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with _ONE_AT_A_TIME, kept() as caught:
         try:
             answer = work(form)
         except (ValueError, TypeError) as error:
             form.fail("form", clean(error))
     if form.errors:
         return None
-    told = [clean(w.message) for w in caught]
-    answer.notes = list(dict.fromkeys([*answer.notes, *told]))
+    answer.notes = list(dict.fromkeys([*answer.notes, *map(clean, caught.texts)]))
     answer.report.summary["warnings"] = list(answer.notes)
     return answer
 

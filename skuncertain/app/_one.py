@@ -1,7 +1,6 @@
 """One classifier: four counts, or a table of labels, and one metric."""
 
 import math
-import warnings
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -20,6 +19,7 @@ from skuncertain._sentence import (
     posterior_sentence,
     rows_that_count,
 )
+from skuncertain._warnings import dropped, kept
 from skuncertain.app._answers import SEED, Answer, curve, number, picture, posteriors, span, texts
 from skuncertain.app._forms import KINDS, MOST_NEW_ROWS
 from skuncertain.exceptions import SmallSampleWarning
@@ -116,17 +116,15 @@ def answer_one(form):
         figure=posteriors([drawn], level, what, (low, high)),
     )
     rows = [{"name": metric.name, "value": cell, "formula": formula(metric)}]
-    with warnings.catch_warnings(record=True) as caught:  # one note instead of a dozen
-        warnings.simplefilter("always")
+    with kept() as caught:  # one note instead of a dozen
         for name in _OTHERS if counts.n_classes == 2 else _OTHERS_OF_SEVERAL:
             if name != metric.name:
                 other = get_metric(name)
                 entry = {"name": name, "value": cell_of(other, distribution(other))}
                 rows.append({**entry, "formula": formula(other)})
     columns = [column("name", "metric"), column("value", "value [interval]"), "formula"]
-    told = [
-        text for kind, text in _NOTES.items() if any(issubclass(w.category, kind) for w in caught)
-    ]
+    categories = [category for _, category in caught.found]
+    told = [text for kind, text in _NOTES.items() if any(issubclass(c, kind) for c in categories)]
     title_of_table = f"Metrics with {level_title(level)} intervals"
     sections = {"answer": answer, "metrics": section(title_of_table, columns, rows, notes=told)}
     if counts.n_classes > 2:
@@ -280,8 +278,7 @@ def _facts(posterior, counts, metric, value, prevalence):
 def _informative(counts, prior):
     if counts.pos_label is None:
         return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on informedness, which was not asked for
+    with dropped():  # on informedness, which was not asked for
         found = counts.informative(prior=prior)
     return [
         ("P(informative), better than guessing", chance(found.p_informative)),
