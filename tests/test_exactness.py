@@ -29,6 +29,7 @@ def _cell_draws(cells, n, seed):
     return np.stack([np.stack([tn, fp], -1), np.stack([fn, tp], -1)], -2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cells", [(26, 0, 2, 6), (4, 1, 2, 13), (300, 30, 60, 900), (1, 40, 3, 700)]
 )

@@ -205,6 +205,7 @@ def test_omega_needs_no_positive_class_in_every_fold():
     assert averaged.interval() == without.interval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["recall", "balanced_accuracy", "f1_macro", "mcc"])
 @pytest.mark.filterwarnings("ignore::skuncertain.SmallSampleWarning")
 def test_omega_does_not_depend_on_the_number_of_classes(metric):
@@ -458,6 +459,7 @@ def test_labels_and_positive_class():
         np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
+@pytest.mark.slow
 @given(
     arrays(
         np.int64, st.tuples(st.integers(2, 6), st.just(2), st.just(2)), elements=st.integers(0, 50)

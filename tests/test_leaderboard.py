@@ -81,6 +81,7 @@ def test_two_models_are_a_comparison(metric):
         assert board.mean[board.names.index(name)] == pytest.approx(posterior.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trials",
     [((40, 5), (42, 7), (41, 4)), ((900, 100), (12, 1), (3, 3)), ((30, 0), (29, 1), (9, 0))],
@@ -97,6 +98,7 @@ def test_three_models_by_quadrature(trials, prior):
     np.testing.assert_allclose(board.expected_loss, loss, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["f1", "accuracy", "fpr"])
 def test_twenty_models_by_draws(metric, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
@@ -124,6 +126,7 @@ def test_twenty_models_by_draws(metric, global_random_seed):
     close(np.delete(board.pairwise[3], 3), signed[3] > np.delete(signed, 3, axis=0))
 
 
+@pytest.mark.slow
 def test_drawn_metrics(global_random_seed):
     board = leaderboard(MODELS, metric="mcc", n_draws=40_000, random_state=global_random_seed)
     assert board.method == f"independent, 40000 draws, seed {global_random_seed}"
@@ -192,6 +195,7 @@ def test_tied_models_share_prizes():
     np.testing.assert_allclose(board.expected_prize([90, 0, 0]), 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trials",
     [
@@ -223,6 +227,7 @@ def test_a_billion_rows():
     np.testing.assert_allclose(board.pairwise.T, stats.norm.cdf(z), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_two_thousand_models(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     cells = rng.integers(100, 400, (2000, 4))
@@ -472,6 +477,7 @@ def test_sign_test_by_draws(rope, n, global_random_seed):
 TIES = (np.array([2, -1, 3, 0, 1, 1]) / 64, 1 / 64)  # sums that are exactly on the edge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("differences", "rope"),
     [

@@ -358,6 +358,7 @@ def test_the_level_of_the_result_is_no_contradiction():
 REPEATED = RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cv", "omega", "prior"),
     [
@@ -902,6 +903,7 @@ def drawn_reports(make, global_random_seed, number):
     return (make(random_state=1000 * global_random_seed + k + 1) for k in range(number))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["eti", "hdi"])
 def test_printed_ends_agree_with_many_more_draws(kind, global_random_seed):
     """The error is half a unit at most: two units are seen one time in a hundred at worst."""

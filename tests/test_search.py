@@ -182,6 +182,7 @@ def test_joint_model_by_simulation(global_random_seed):
     assert np.all(np.abs(found.expected_loss - loss.mean(axis=0)) < 4 * error)
 
 
+@pytest.mark.slow
 def test_many_candidates(global_random_seed):
     scores = np.random.default_rng(global_random_seed).normal(0.8, 0.02, (1200, 5))
     found = search_posterior(table(scores), n_repeats=1, random_state=0)
