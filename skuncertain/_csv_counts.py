@@ -1,7 +1,8 @@
 """Counting the combinations of values in some columns of a CSV stream, in constant memory.
 
-A block of lines without surprises is cut into fields by numpy. Quoted delimiters, quoted line ends
-and blank lines are left to the csv module of the standard library, from that block on.
+A block of lines is cut into fields by numpy, if every line is as wide as the header and quotation
+marks are where they belong. Anything else is left to the csv module of the standard library, from
+that block on: it skips blank lines, and says what is wrong with the others.
 """
 
 import csv
@@ -240,15 +241,20 @@ class _Table:
 
     def count(self, progress):
         blocks = itertools.chain([self.first], self.blocks)
-        done = 0
+        done, rest = 0, b""
         for block in blocks:
-            if block.strip() and not self._count_block(block):
+            block = rest + block
+            used = self._count_block(block) if block.strip() else len(block)
+            if used is None or len(block) - used > _LONGEST_LINE:
                 self._count_rows(itertools.chain([block], blocks), done, progress)
+                rest = b""
                 break
-            self.line += block.count(b"\n")
-            done += len(block)
+            self.line += block.count(b"\n", 0, used)
+            done, rest = done + used, block[used:]
             if progress is not None:
                 progress(done)
+        if rest:
+            self._count_rows([rest], done, progress)  # says that a quotation mark is missing
         if not self.cells:
             raise TableFileError(f"{self.name} has a header but no rows.")
         return self.cells
@@ -276,11 +282,13 @@ class _Table:
     # With numpy
 
     def _count_block(self, block):
-        """Count a block, or return False if it is not as plain as it has to be."""
+        """Count a block and return how much of it; None if it is not as it has to be."""
         found = _plain_fields(block, ord(self.delimiter), self.width, self.places)
         if found is None:
-            return False
-        block, fields = found
+            return None
+        block, used, lines, fields = found
+        if not used:
+            return 0
         cell, size = np.zeros(len(fields[0][0]), dtype=np.int64), 1
         for column, (start, end) in enumerate(fields):
             for k, word in enumerate(_words(block, start, end)):
@@ -297,13 +305,12 @@ class _Table:
         first[cell[::-1]] = np.arange(cell.size)[::-1]  # the last one written stays
         order = first[counts > 0]
         for row in order[np.argsort(order)].tolist():
-            key = tuple(
-                block[start[row] : end[row]].decode("utf-8", "surrogateescape")
-                for start, end in fields
-            )
-            line = self.line + 1 + row
+            key = tuple(_unquoted(block[start[row] : end[row]]) for start, end in fields)
+            line = 0  # looked up for a new combination only
+            if key not in self.cells:
+                line = self.line + 1 + block.count(b"\n", 0, lines[row])
             self._include(key, int(counts[cell[row]]), (line, line))
-        return True
+        return used
 
     def _codes(self, column, k, word):
         """Place of every word among the different ones, and how many there are."""
@@ -369,34 +376,62 @@ def _fields(number):
 
 
 def _plain_fields(block, delimiter, width, places):
-    """Block and [(starts, ends)] of wanted fields, or None if lines are not like the header."""
+    """Find the wanted fields of a block; None if its lines are not like the header.
+
+    Return the block, how much of it is whole rows, where rows start, and [(starts, ends)].
+    """
     if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
         return None  # ends lines on its own, as on very old computers
+    size = len(block)
     block = block.rstrip(b"\r\n") + b"\n"  # without blank lines at the end
     letters = np.frombuffer(block, dtype=np.uint8)
-    marks = np.flatnonzero((letters == delimiter) | (letters == 10))
+    found = (letters == delimiter) | (letters == 10)
+    if b'"' in block:
+        marks = _outside_quotes(letters, found, delimiter)
+        if marks is None:
+            return None
+    else:
+        marks = np.flatnonzero(found)
+    is_end = letters[marks] == 10
+    if not is_end.any():
+        return block, 0, marks, []
+    n_marks = is_end.size - np.argmax(is_end[::-1])  # what follows goes on in the next block
+    marks, is_end = marks[:n_marks], is_end[:n_marks]
+    if marks[-1] < len(block) - 1:
+        size = int(marks[-1]) + 1
     if marks.size % width:
         return None
-    ends = marks.reshape(-1, width)
-    if block.count(b"\n") != len(ends) or not np.all(letters[ends[:, -1]] == 10):
+    is_end = is_end.reshape(-1, width)
+    if not np.all(is_end[:, -1]) or np.any(is_end[:, :-1]):
         return None
     starts = np.empty_like(marks)
     starts[0] = 0
     np.add(marks[:-1], 1, out=starts[1:])
-    starts = starts.reshape(-1, width)
+    starts, ends = starts.reshape(-1, width), marks.reshape(-1, width)
     if b"\r" in block:
         ends[:, -1] -= letters[ends[:, -1] - 1] == 13
-    if b'"' in block:
-        # A field that starts and ends with the only quotation marks in it hides nothing.
-        quoted = letters[starts] == 34
-        whole = (ends - starts >= 2) & (letters[ends - 1] == 34)
-        if np.any(quoted & ~whole) or block.count(b'"') != 2 * np.count_nonzero(quoted):
-            return None
-        starts, ends = starts + quoted, ends - quoted
     fields = [(starts[:, k], ends[:, k]) for k in places]
     if any(np.max(end - start) > _LONGEST_LABEL for start, end in fields):
         return None
-    return block, fields
+    return block, size, starts[:, 0], fields
+
+
+def _outside_quotes(letters, found, delimiter):
+    """Delimiters and line ends that are not quoted; None if quotation marks are out of place."""
+    marks = np.flatnonzero(found | (letters == 34))
+    quote = letters[marks] == 34
+    inside = np.cumsum(quote) % 2 == 1  # after this mark
+    before = letters[marks[quote & inside] - 1]  # an opening one; before the first is a line end
+    after = letters[marks[quote & ~inside] + 1]  # a closing one
+    usual = np.isin(before, (delimiter, 10, 34)), np.isin(after, (delimiter, 10, 13, 34))
+    if not all(map(np.all, usual)):
+        return None
+    return marks[~quote & ~inside]
+
+
+def _unquoted(field):
+    text = field.decode("utf-8", "surrogateescape")
+    return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
 def _words(block, start, end):
