@@ -20,6 +20,7 @@ from pathlib import Path
 
 from peer_data import coverage_data, timing_data
 from peer_questions import OUR_DATA, QUESTIONS, REASONS
+from tables import markdown, restructured
 from timing import seconds
 
 HERE = Path(__file__).resolve().parent
@@ -173,19 +174,6 @@ TABLES = {
     "noise": ["question", "method", "sd of the lower bound", "sd of the upper bound"],
     "coverage": ["method", "rare class", "near-perfect", "balanced", "10-fold CV"],
 }  # fmt: skip
-
-
-def markdown(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-def restructured(header, rows):
-    """The table as a csv-table of reStructuredText."""
-    quoted = [",".join('"' + str(x).replace('"', '""') + '"' for x in row) for row in rows]
-    head = ", ".join(f'"{x}"' for x in header)
-    body = "\n".join("   " + line for line in quoted)
-    return f".. csv-table::\n   :header: {head}\n\n{body}\n"
 
 
 def main():
