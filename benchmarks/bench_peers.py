@@ -26,7 +26,7 @@ from timing import seconds
 HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = HERE / ".envs"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-TIME_LIMIT, TRIAL_LIMIT, GIGABYTES = 24, 10, 8
+TIME_LIMIT, TRIAL_LIMIT, GIGABYTES = 12, 10, 8
 
 # Package, script, and whether it needs an environment: scipy and scikit-learn are here already.
 PEERS = {

@@ -23,7 +23,7 @@ def _ratio(of, among):
 
 
 @pytest.mark.parametrize(
-    "n_classes, prior", [(99, "auto"), (120, "auto"), (120, 0.002), (101, 0.05)]
+    ("n_classes", "prior"), [(99, "auto"), (120, "auto"), (120, 0.002), (101, 0.05)]
 )
 def test_shares_of_drawn_cells_have_their_beta_distribution(n_classes, prior, global_random_seed):
     counts = _counts(n_classes, 1)
