@@ -61,9 +61,9 @@ def folds_f1(data, seed):
 
 
 def compare_f1(data, seed):
-    study = study_of({"g/a": data["matrix_a"], "g/b": data["matrix_b"]}, ["f1"], seed)
+    study = study_of({"a/a": data["matrix_a"], "b/b": data["matrix_b"]}, ["f1"], seed)
     found = study.get_pairwise_comparison(
-        metric="f1", class_label=1, experiment_a="g/b", experiment_b="g/a", min_sig_diff=0.01
+        metric="f1", class_label=1, experiment_a="b/b", experiment_b="a/a", min_sig_diff=0.01
     )
     return [found.p_direction]
 
