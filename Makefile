@@ -42,19 +42,19 @@ docs: $(VENV)/.stamp-docs ## Build the documentation in docs/_build/html
 	$(BIN)/sphinx-build $(SPHINXOPTS) $(if $(filter no,$(GALLERY)),-D plot_gallery=False) -b html docs docs/_build/html
 	$(BIN)/python docs/check_html.py docs/_build/html
 
-bench: $(VENV)/.stamp-base ## Run every benchmarks/bench_*.py and print what it measures
-	@found=no; \
-	for script in benchmarks/bench_*.py; do \
-	    test -e "$$script" || continue; \
-	    found=yes; \
+bench: $(VENV)/.stamp-plot ## Measure everything, peers included, and write the tables of the docs
+	@for script in benchmarks/bench_*.py benchmarks/growth.py; do \
 	    echo "== $$script"; \
-	    $(BIN)/python "$$script" || exit 1; \
-	done; \
-	test $$found = yes || echo "There is no benchmarks/bench_*.py."
+	    case $$script in \
+	        *bench_peers.py|*growth.py) \
+	            $(BIN)/python "$$script" --write docs/benchmark_tables || exit 1 ;; \
+	        *) $(BIN)/python "$$script" || exit 1 ;; \
+	    esac; \
+	done
 
 clean: ## Remove the virtual environments and everything that was generated
 	rm -rf .venv .venv-* build dist *.egg-info .coverage .coverage.* htmlcov
-	rm -rf docs/_build docs/generated docs/auto_examples
+	rm -rf docs/_build docs/generated docs/auto_examples benchmarks/.envs
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -81,7 +81,7 @@ $(VENV)/.stamp-browser: tests/install_browser.sh | $(VENV)/.stamp-venv
 	tests/install_browser.sh
 	@touch $@
 
-# .stamp-test, .stamp-dev, .stamp-docs: the package with the extra of that name.
+# .stamp-test, .stamp-dev, .stamp-docs, .stamp-plot: the package with the extra of that name.
 $(VENV)/.stamp-%: pyproject.toml | $(VENV)/.stamp-venv
 	$(BIN)/python -m pip install --quiet -e ".[$*]"
 	@touch $@

@@ -15,6 +15,7 @@ from skuncertain._labels import (
     check_targets,
     check_weights,
     complete_single_label,
+    count_pairs,
     encode,
     frame_labels,
     sorted_labels,
@@ -156,11 +157,17 @@ class ConfusionCounts:
             The counts.
         """
         y_true, y_pred = check_targets(y_true, y_pred)
+        found = None if sample_weight is not None else count_pairs(y_true, y_pred)
         if labels is None:
-            labels = sorted_labels(y_true, y_pred)
+            labels = sorted_labels(y_true, y_pred) if found is None else found[0]
             if len(labels) == 1:
                 labels = complete_single_label(labels)
         labels = as_labels(labels)
+        if found is not None and set(found[0]) <= set(labels):
+            counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
+            index = [labels.index(label) for label in found[0]]
+            counts[np.ix_(index, index)] = found[1]
+            return cls._make(counts, labels, pos_label)
         cell = encode(y_true, labels, "y_true") * len(labels) + encode(y_pred, labels, "y_pred")
         size = len(labels) ** 2
         if sample_weight is None:

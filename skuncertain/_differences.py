@@ -157,8 +157,12 @@ class _ByQuantiles:
         self.parts = a, b
         width = link.high - link.low
         share = np.clip((self.mean - link.low) / width, 1e-9, 1 - 1e-9)
-        self.start = np.array([np.log(share / (1 - share))])
+        self.centre = np.log(share / (1 - share))
         self.scale = np.array([np.sqrt(self.variance) / width / (share * (1 - share))])
+
+    def guess(self, p, rows):
+        """Rough quantiles on the line of the link."""
+        return self.centre + ndtri(p) * self.scale[rows]
 
     def cdf(self, t, rows):
         """P(b - a <= t)."""

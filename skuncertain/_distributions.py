@@ -32,6 +32,13 @@ def check_probability(q):
     return q
 
 
+def _reaches(observed, end):
+    """Whether the observed value sits at an end of the range, up to rounding."""
+    if np.isinf(end):
+        return observed == end
+    return np.abs(observed - end) <= 1e-12 * (1 + abs(end))
+
+
 class Posterior:
     """What all posteriors share; not constructed by users.
 
@@ -239,11 +246,12 @@ class Posterior:
         """
         level, kind = check_level(level), check_kind(kind)
         at_low, at_high = (
-            np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) & closing
+            _reaches(self.observed, end) & closing
             for end, closing in zip(self.range, self._closes(), strict=True)
         )
         if kind == "eti":
-            low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
+            ends = self._quantile(np.array([1 - level, 1 + level]) / 2)
+            low, high = ends[..., 0], ends[..., 1]
         else:
             low, high = self._hdi(level)
             if not self._hdi_reaches_ends and np.any(at_low | at_high):

@@ -108,7 +108,7 @@ def check_targets(y_true, y_pred):
     checked = []
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
         y = to_numpy(name, y)
-        if y.size:
+        if y.size and not (y.ndim == 1 and y.dtype.kind in "iub"):  # whole numbers are labels
             kind = type_of_target(y, input_name=name)
             if kind not in ("binary", "multiclass"):
                 raise ValueError(
@@ -161,8 +161,55 @@ def to_numpy(name, y):
     return array
 
 
+_SPAN = 4096  # of whole-number labels that are counted instead of sorted
+
+
+def _from_smallest(y):
+    """Whole-number labels less the smallest one, and that one; or None if they span too much."""
+    if y.dtype.kind not in "iub" or y.size == 0:
+        return None
+    y = y.view(np.uint8) if y.dtype.kind == "b" else y
+    low, high = int(y.min()), int(y.max())
+    if high - low >= _SPAN:
+        return None
+    return y.astype(np.intp) - low if abs(low) < 2**62 else (y - y.min()).astype(np.intp), low
+
+
+def _distinct(y):
+    """Sorted labels that occur, of the type of `y`."""
+    found = _from_smallest(y)
+    if found is None:
+        return np.unique(y)
+    above, low = found
+    values = np.flatnonzero(np.bincount(above)).tolist()
+    return np.array([value + low for value in values], dtype=y.dtype)
+
+
+def count_pairs(y_true, y_pred):
+    """Labels that occur, and the confusion matrix of them, for whole numbers in a small range.
+
+    One pass over the rows; None if the labels are of another kind.
+    """
+    kinds = {y.dtype.kind for y in (y_true, y_pred)}
+    if kinds not in ({"b"}, {"i"}, {"u"}):
+        return None
+    ends = [(int(y.min()), int(y.max())) for y in (y_true, y_pred)]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    span = high - low + 1
+    if span > 256 or max(abs(low), abs(high)) > 2**31:
+        return None
+    cell = y_true.astype(np.intp)
+    cell *= span
+    cell += y_pred.astype(np.intp, copy=False)
+    cell -= low * (span + 1)
+    matrix = np.bincount(cell, minlength=span * span).reshape(span, span)
+    present = np.flatnonzero(matrix.sum(axis=0) + matrix.sum(axis=1))
+    label = bool if kinds == {"b"} else int
+    return [label(value + low) for value in present], matrix[np.ix_(present, present)]
+
+
 def sorted_labels(y_true, y_pred):
-    values = set(map(plain_label, np.unique(y_true))) | set(map(plain_label, np.unique(y_pred)))
+    values = set(map(plain_label, _distinct(y_true))) | set(map(plain_label, _distinct(y_pred)))
     if len({isinstance(value, str) for value in values}) > 1:
         raise TypeError(
             "y_true and y_pred mix strings and numbers: "
@@ -187,7 +234,12 @@ def complete_single_label(labels):
 
 def encode(y, labels, name):
     """Index of every label; labels match by value, whatever their numpy type."""
-    unique, inverse = np.unique(y, return_inverse=True)
+    found = _from_smallest(y)
+    if found is None:
+        unique, inverse = np.unique(y, return_inverse=True)
+    else:
+        unique = _distinct(y)
+        inverse = _ranks(found, unique)
     position = {label: index for index, label in enumerate(labels)}
     plain = [plain_label(value) for value in unique]
     unknown = [value for value in plain if value not in position]
@@ -197,6 +249,14 @@ def encode(y, labels, name):
             f"{name} holds the label {unknown[0]!r}, which is not in labels={list(labels)}.{hint}"
         )
     return np.array([position[value] for value in plain])[inverse.ravel()]
+
+
+def _ranks(found, unique):
+    """Index of every label among the sorted ones, through a table of the few possible values."""
+    above, low = found
+    table = np.zeros(int(above.max()) + 1, dtype=np.intp)
+    table[[int(value) - low for value in unique]] = np.arange(unique.size)
+    return table[above]
 
 
 def encode_together(y_true, predictions, labels=None, pos_label=None, names=None):

@@ -4,10 +4,12 @@ A family knows its stack of shapes and answers ``cdf(t, rows)`` and ``density(t,
 of a value and a row of the stack; `QuadraturePosterior` turns that into a posterior.
 """
 
-import numpy as np
-from scipy.special import betaln, expit, polygamma
+from functools import cached_property
 
-from skuncertain._quadrature import BetaRule, conditional_cdf
+import numpy as np
+from scipy.special import betaincinv, betaln, expit, ndtr, ndtri, zeta
+
+from skuncertain._quadrature import N_NODES, BetaRule, conditional_cdf
 
 
 class Link:
@@ -359,25 +361,53 @@ def _power_moments(*factors):
 
 def _spread(a, b):
     """Centre and standard deviation of the logit of Beta(a, b), good enough for a start."""
-    return np.log((a + 0.5) / (b + 0.5)), np.sqrt(polygamma(1, a) + polygamma(1, b))
+    return np.log((a + 0.5) / (b + 0.5)), np.sqrt(zeta(2, a) + zeta(2, b))
 
 
-def influence(function, variables):
-    """Value of `function` at the centre, and how far each variable moves it.
+class Influence:
+    """How far each variable moves a metric, and quantiles to start from.
 
-    `function` takes (x, 1 - x) for every variable and returns the metric on an unbounded scale.
+    Parameters
+    ----------
+    function : callable
+        Takes (x, 1 - x) for every variable, and the rows; returns the metric on an unbounded scale.
+    variables : list of tuples of two ndarrays of shape (rows,)
+        Shapes of the variables.
     """
-    centres = [_spread(a, b) for a, b in variables]
 
-    def at(shifted, sign):
-        arguments = []
-        for index, (centre, sd) in enumerate(centres):
-            logit = centre + (sign * sd if index == shifted else 0.0)
-            arguments += [expit(logit), expit(-logit)]
-        return function(*arguments)
+    def __init__(self, function, variables):
+        self.function, self.variables = function, variables
+        centres = [_spread(a, b) for a, b in variables]
+        everything = slice(None)
 
-    moves = [0.5 * np.abs(at(k, 1.0) - at(k, -1.0)) for k in range(len(centres))]
-    return at(-1, 0.0), moves
+        def at(shifted, sign):
+            arguments = []
+            for index, (centre, sd) in enumerate(centres):
+                logit = centre + sign * sd if index == shifted else centre
+                arguments += [expit(logit), expit(-logit)]
+            return function(*arguments, everything)
+
+        with np.errstate(all="ignore"):
+            self.centre = at(-1, 0.0)
+            signed = [0.5 * (at(k, 1.0) - at(k, -1.0)) for k in range(len(centres))]
+            self.moves = [np.abs(move) for move in signed]
+            self.scale = np.sqrt(sum(move * move for move in signed))
+            self.direction = [move / self.scale for move in signed]
+
+    def quantile(self, p, rows):
+        """Value at the likeliest point of the boundary of a half-space with probability `p`.
+
+        With normal variables and a linear metric this is its quantile. Used as a start only, so
+        the rare wrong values of scipy's quantile do no harm.
+        """
+        z, arguments = ndtri(p), []
+        with np.errstate(all="ignore"):
+            for (a, b), direction in zip(self.variables, self.direction, strict=True):
+                shift = z * direction[rows]
+                arguments.append(betaincinv(a[rows], b[rows], ndtr(shift)))
+                arguments.append(betaincinv(b[rows], a[rows], ndtr(-shift)))
+            guess = self.function(*arguments, rows)
+            return np.where(np.isfinite(guess), guess, self.centre[rows] + z * self.scale[rows])
 
 
 class Pair:
@@ -396,18 +426,24 @@ class Pair:
     def __init__(self, operation, u, v, link):
         self.operation, self.u, self.v, self.link = operation, u, v, link
         self.size = u[0].size
-        with np.errstate(all="ignore"):
-            start, moves = influence(
-                lambda *args: link.to_line(operation.forward(*args)), [self.u, self.v]
-            )
-        self.start = start
-        self.scale = np.sqrt(moves[0] ** 2 + moves[1] ** 2)
-        self.rule_u, self.rule_v = BetaRule(*u), BetaRule(*v)
+        self.influence = Influence(self._on_line, [u, v])
+        self.scale = self.influence.scale
         # The outer variable is the one that moves the metric less: seen from the other one, the
         # inner probability would be a step between two nodes.
         self.outer_is_v = np.ones(self.size, dtype=bool)
         if operation.solve_v is not None:
-            self.outer_is_v = moves[1] <= moves[0]
+            self.outer_is_v = self.influence.moves[1] <= self.influence.moves[0]
+
+    def _on_line(self, u, u_, v, v_, rows):
+        return self.link.to_line(self.operation.forward(u, u_, v, v_))
+
+    @cached_property
+    def _rule_u(self):
+        return _kept(BetaRule(*self.u))
+
+    @cached_property
+    def _rule_v(self):
+        return _kept(BetaRule(*self.v))
 
     def _evaluate(self, t, rows, density):
         result = np.empty(t.shape)
@@ -425,9 +461,14 @@ class Pair:
             else:
                 rising = op.rising_v if callable(op.rising_v) else lambda _: op.rising_v
                 solve = lambda t, x, x_, _: (*op.solve_v(t, x, x_), rising(x))  # noqa: E731,B023
-            outer, inner = (self.rule_v, u) if outer_is_v else (self.rule_u, v)
-            result[part] = conditional_cdf(at, outer.take(index), inner, solve, low, high, density)
+            outer, inner = (self._rule_v, u) if outer_is_v else (self._rule_u, v)
+            outer = outer.take(index)
+            result[part] = conditional_cdf(at, outer, inner, solve, low, high, density=density)
         return result
+
+    def guess(self, p, rows):
+        """Rough quantiles on the line of the link."""
+        return self.influence.quantile(p, rows)
 
     def cdf(self, t, rows):
         """P(M <= t) for values `t` strictly inside the range."""
@@ -451,6 +492,11 @@ class Pair:
         """Independent draws of shape (size, rows)."""
         u, v = (rng.beta(*shapes, size=(size, self.size)) for shapes in (self.u, self.v))
         return self.operation.forward(u, 1 - u, v, 1 - v)
+
+
+def _kept(rule):
+    """Rule that has its nodes at hand, unless they are too many."""
+    return rule.keep_nodes() if rule.a.size * N_NODES <= 2**21 else rule
 
 
 def moments_by_rule(forward, variables, n_nodes):

@@ -7,6 +7,7 @@ Tötsch and Hoffmann's model.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from skuncertain._warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
+_SPARSE_FROM = 100  # classes: from here on most cells are empty
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
 _KAPPAS = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
@@ -57,34 +59,76 @@ class JointModel:
         """Shape of the stack."""
         return self.rows.shape[:-2]
 
+    @cached_property
+    def _cells(self):
+        return _Gammas(self.rows, (-2, -1) if self.matched else (-1,))
+
+    @cached_property
+    def _weights(self):
+        return _Gammas(self.frequencies, (-1,))
+
     def sample(self, rng, size):
         """Unnormalised draws of all cells, shape (size, ..., C, C)."""
-        cells = _gamma(rng, self.rows, size, (-2, -1) if self.matched else (-1,))
+        cells = self._cells.draw(rng, size)
         if self.matched:
             return cells
         with np.errstate(invalid="ignore"):
             cells /= cells.sum(axis=-1, keepdims=True)
         if self.fixed:
             return cells * self.frequencies[..., None]
-        weight = _gamma(rng, self.frequencies, size, (-1,))
-        return cells * weight[..., None]
+        return cells * self._weights.draw(rng, size)[..., None]
 
 
-def _gamma(rng, shapes, size, axes):
+class _Gammas:
     """Gamma draws, one per shape; only their ratios along `axes` are meant."""
-    sums = [shapes.sum(axis=axis) for axis in axes]
-    if all(np.all((total == 0) | (total > 0.05)) for total in sums):
-        return rng.standard_gamma(shapes, size=(size, *shapes.shape))
-    # A row or column with tiny shapes would underflow to 0 and make 0/0 of a ratio that exists.
-    # With G(a) = G(a + 1) exp(-E / a), and all cells multiplied by exp(300), a thousand powers of e
-    # are left below the largest cell, and there is room for products of two.
-    small = (shapes > 0) & (shapes < 0.1)
-    draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
-    drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
-    tiny = draws[:, small] * np.exp(300.0 - drop)
-    draws *= np.exp(300.0)
-    draws[:, small] = tiny
-    return draws
+
+    def __init__(self, shapes, axes):
+        self.shapes = shapes
+        sums = [shapes.sum(axis=axis) for axis in axes]
+        self.plain = all(np.all((total == 0) | (total > 0.05)) for total in sums)
+        self.sparse = shapes.shape[-1] >= _SPARSE_FROM and all(np.all(x >= 0.5) for x in sums)
+        if self.sparse:
+            flat = shapes.ravel()
+            self.tiny = np.flatnonzero((flat > 0) & (flat < 0.1))
+            self.rest = np.flatnonzero(flat >= 0.1)
+            self.limit = 1e-30 ** flat[self.tiny].max(initial=0.0)
+
+    def draw(self, rng, size):
+        """Draws of shape (size, ...)."""
+        shapes = self.shapes
+        if self.sparse:
+            return self._sparse(rng, size)
+        if self.plain:
+            return rng.standard_gamma(shapes, size=(size, *shapes.shape))
+        # A row or column with tiny shapes would underflow to 0 and make 0/0 of a ratio that exists.
+        # With G(a) = G(a + 1) exp(-E / a), and all cells multiplied by exp(300), a thousand powers
+        # of e are left below the largest cell, and there is room for products of two.
+        small = (shapes > 0) & (shapes < 0.1)
+        draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
+        drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
+        tiny = draws[:, small] * np.exp(300.0 - drop)
+        draws *= np.exp(300.0)
+        draws[:, small] = tiny
+        return draws
+
+    def _sparse(self, rng, size):
+        """Draws of many cells, most of them with a tiny shape.
+
+        G(a) = G(a + 1) U**(1/a), and for a tiny shape that is below 1e-30 unless U is above
+        1e-30**a, which is rare: a uniform number says so, and only the others cost a gamma draw.
+        What is below 1e-30 becomes 0; a sum with a shape of 1/2 misses it once in 1e15 draws.
+        """
+        flat, tiny = self.shapes.ravel(), self.tiny
+        draws = np.zeros((size, flat.size))
+        draws[:, self.rest] = rng.standard_gamma(flat[self.rest], size=(size, self.rest.size))
+        if tiny.size:
+            uniform = rng.random(size * tiny.size)
+            found = np.flatnonzero(uniform > self.limit)
+            draw, cell = np.divmod(found, tiny.size)
+            cell = tiny[cell]
+            shape = flat[cell]
+            draws[draw, cell] = uniform[found] ** (1 / shape) * rng.standard_gamma(shape + 1)
+        return draws.reshape(size, *self.shapes.shape)
 
 
 def build_model(matrix, prior, model, prevalence, positive):

@@ -3,11 +3,14 @@
 One description serves the Beta posteriors and the binomial intervals.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from skuncertain._metric_formulas import collapse
 
 
+@lru_cache(maxsize=256)
 def proportion_cells(metric):
     """Describe a metric that is a proportion: (success weights, failure weights, odds factor).
 

@@ -6,6 +6,8 @@ shapes from 1e-3 to 1e9. Where an integrand has a kink (an inner probability rea
 range of tau is cut there, and the tanh-sinh rule takes care of the end points.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.special import expit, log1p
 
@@ -14,6 +16,15 @@ from skuncertain._special import beta_cdf, beta_logpdf, log_beta_density_at_mean
 _DROP = 42.0  # exp(-42) = 6e-19: what lies further down does not count
 N_NODES = 128
 N_CUT = 160
+_N_TABLE = 512
+
+
+@lru_cache(maxsize=32)
+def _tanh_sinh(n):
+    """Nodes on (0, 1) crowded at both ends, and their weights."""
+    u = np.linspace(-3.3, 3.3, n)
+    fraction = expit(np.pi * np.sinh(u))
+    return fraction, np.pi * np.cosh(u) * fraction * expit(-np.pi * np.sinh(u)) * (u[1] - u[0])
 
 
 class BetaRule:
@@ -29,14 +40,14 @@ class BetaRule:
         self.a, self.b = a, b
         self.log_odds = np.log(a / b)
         self.log_density = log_beta_density_at_mean(a, b)
-        spread = np.sqrt(1 / a + 1 / b)
-        low = self._bulk_end(-np.sqrt(2 * _DROP) * spread)
-        high = self._bulk_end(np.sqrt(2 * _DROP) * spread)
+        low, high = self._bulk()
         centre = np.log((a + 0.5) / (b + 0.5)) - self.log_odds
-        self.centre = np.clip(centre, low, high)
+        self.centre = np.minimum(np.maximum(centre, low), high)
         self.scale = np.minimum(np.sqrt(1 / (a + 0.5) + 1 / (b + 0.5)), 2.0)
         self.tau_low = np.arcsinh((low - self.centre) / self.scale)
         self.tau_high = np.arcsinh((high - self.centre) / self.scale)
+        # A kink further out than this, where the density has dropped by 36 at least, does no harm.
+        self.x_low, self.x_high = (expit(self.log_odds + 0.926 * end) for end in (low, high))
 
     def take(self, index):
         """Rule for the lines `index`, without computing anything anew."""
@@ -52,16 +63,28 @@ class BetaRule:
         right = log1p(mean * np.expm1(clipped)) + np.maximum(d - 300.0, 0.0)
         return -a * left - b * right
 
-    def _bulk_end(self, d):
+    def _bulk(self):
         """Where the log density has dropped by _DROP: Newton on a concave function."""
+        reach = np.sqrt(2 * _DROP * (1 / self.a + 1 / self.b))
+        d = np.stack([-reach, reach])
         for _ in range(6):
-            x, other = expit(self.log_odds + d), expit(-self.log_odds - d)
-            slope = self.a * other - self.b * x
-            d = d - (self._relative(d, self.a, self.b) + _DROP) / slope
+            logit = self.log_odds + d
+            slope = self.a * expit(-logit) - self.b * expit(logit)
+            step = (self._relative(d, self.a, self.b) + _DROP) / slope
+            d = d - step
+            if np.all(np.abs(step) < 1e-3 * np.abs(d)):
+                break
         return d
+
+    def keep_nodes(self, n=N_NODES):
+        """Compute the nodes once; rules made by `take` have them, too."""
+        self.kept_x, self.kept_other, self.kept_weight = self.nodes(n)
+        return self
 
     def nodes(self, n=N_NODES, rows=slice(None)):
         """Nodes x, their complements 1 - x, and weights, each of shape (lines, n)."""
+        if "kept_x" in self.__dict__ and self.kept_x.shape[1] == n:
+            return self.kept_x[rows], self.kept_other[rows], self.kept_weight[rows]
         low, high = self.tau_low[rows, None], self.tau_high[rows, None]
         step = (high - low) / (n - 1)
         tau = low + step * np.arange(n)
@@ -73,9 +96,7 @@ class BetaRule:
         start = np.clip(self._tau(low, rows), *ends)[:, None]
         stop = np.clip(self._tau(high, rows), *ends)[:, None]
         half = np.maximum(stop - start, 0.0) / 2
-        u = np.linspace(-3.3, 3.3, n)
-        fraction = expit(np.pi * np.sinh(u))
-        density = np.pi * np.cosh(u) * fraction * expit(-np.pi * np.sinh(u)) * (u[1] - u[0])
+        fraction, density = _tanh_sinh(n)
         tau = start + 2 * half * fraction
         return self._at(tau, 2 * half * density, rows)
 
@@ -92,30 +113,89 @@ class BetaRule:
         density = np.exp(self.log_density[rows, None] + self._relative(d, a, b))
         return expit(logit), expit(-logit), density * scale * np.cosh(tau) * step
 
-    def expectation(self, g, low, high, nodes):
+    def whole(self, low, high):
+        """Whether (low, high) holds all of the mass that counts."""
+        return (low <= self.x_low) & (high >= self.x_high)
+
+    def expectation(self, g, low, high, nodes, stride=1):
         """E[g(X); low < X < high] for arrays `low`, `high` of shape (lines,).
 
-        ``g(x, complement, rows)`` is smooth inside and may have a kink at `low` and `high`.
+        ``g(x, complement, rows)`` is smooth inside and may have a kink at `low` and `high`. Of the
+        nodes only every `stride`-th is used: half of the digits for half of the price.
         """
-        with np.errstate(invalid="ignore"):
-            inside = (self._tau(low, slice(None)) <= self.tau_low) & (
-                self._tau(high, slice(None)) >= self.tau_high
-            )
+        inside = self.whole(low, high)
         result = np.zeros(self.a.shape)
         for cut in (False, True):
-            rows = np.flatnonzero(inside != cut)
-            if rows.size:
-                if cut:
-                    x, other, weight = self.cut_nodes(low[rows], high[rows], rows, nodes[1])
-                else:
-                    x, other, weight = self.nodes(nodes[0], rows)
-                result[rows] = (weight * g(x, other, rows)).sum(axis=-1)
+            pick = ~inside if cut else inside
+            if pick.all():
+                rows = slice(None)  # the usual case, without copies
+            elif pick.any():
+                rows = np.flatnonzero(pick)
+            else:
+                continue
+            if cut:
+                x, other, weight = self.cut_nodes(low[rows], high[rows], rows, nodes[1] // stride)
+            else:
+                x, other, weight = (part[:, ::stride] for part in self.nodes(nodes[0], rows))
+                weight = stride * weight if stride > 1 else weight
+            result[rows] = np.einsum("ij,ij->i", weight, g(x, other, rows))
         return result
 
 
+class BetaTable:
+    """Cdf of Beta variables by interpolation: five times as fast as ``betainc``.
+
+    In the coordinate of the rule a cdf is smooth whatever the shapes. Its values and its first two
+    derivatives at 512 nodes give a polynomial of degree five between each two of them; the error is
+    below 1e-12 for shapes of 0.1 and more.
+
+    Parameters
+    ----------
+    rule : BetaRule
+        Of the variables, one line each.
+    """
+
+    def __init__(self, rule):
+        self.rule = rule
+        self.step = (rule.tau_high - rule.tau_low) / (_N_TABLE - 1)
+        tau = rule.tau_low[:, None] + self.step[:, None] * np.arange(_N_TABLE)
+        every = slice(None)
+        x, other, first = rule._at(tau, self.step[:, None], every)
+        a, b, scale = (part[:, None] for part in (rule.a, rule.b, rule.scale))
+        bend = (a * other - b * x) * scale * np.cosh(tau) + np.tanh(tau)
+        second = first * bend * self.step[:, None]
+        value = beta_cdf(x, a, b, complement=other)
+        # Hermite: values, slopes and curvatures per step at both ends of every step
+        f, g = value[:, :-1], value[:, 1:] - value[:, :-1]
+        d, e = first[:, :-1], first[:, 1:]
+        c, k = 0.5 * second[:, :-1], 0.5 * second[:, 1:]
+        third = 10 * g - 6 * d - 4 * e - 3 * c + k
+        fourth = -15 * g + 8 * d + 7 * e + 3 * c - 2 * k
+        fifth = 6 * g - 3 * (d + e) - c + k
+        self.terms = np.stack([f, d, c, third, fourth, fifth], axis=-1).reshape(-1, 6)
+
+    def cdf(self, x, other, lines):
+        """P(X <= x) for x of shape (n, nodes), where row i belongs to line ``lines[i]``."""
+        rule = self.rule
+        line = lines[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logit = np.log(x) - np.log(other)
+            d = (logit - (rule.log_odds + rule.centre)[line]) / rule.scale[line]
+        place = (np.arcsinh(d) - rule.tau_low[line]) / self.step[line]
+        place = np.minimum(np.maximum(place, 0.0), _N_TABLE - 1 - 1e-9)  # NaN stays
+        step = np.where(np.isnan(place), 0.0, place).astype(np.intp)
+        terms = np.take(self.terms, line * (_N_TABLE - 1) + step, axis=0)
+        u = place - step
+        value = terms[..., 5]
+        for order in (4, 3, 2, 1, 0):
+            value = value * u + terms[..., order]
+        return value
+
+
 def conditional_cdf(
-    t, outer, inner, solve, low, high, density=False, nodes=(N_NODES, N_CUT), chunk=2048
-):
+    t, outer, inner, solve, low, high, *,
+    density=False, nodes=(N_NODES, N_CUT), stride=1, table=None, chunk=512,
+):  # fmt: skip
     """P(M <= t), or its density, for a metric M(outer, inner) of two independent Beta variables.
 
     Given the outer variable x, the event M <= t says that the inner one lies on one side of a point
@@ -139,6 +219,10 @@ def conditional_cdf(
         Whether to return the density instead of the cdf.
     nodes : tuple of int
         Number of nodes of a whole range and of a cut one.
+    stride : int
+        Use every `stride`-th node only.
+    table : tuple of BetaTable and ndarray of shape (lines,), optional
+        Cdf of the inner variables, and the line of the table that a line here belongs to.
     chunk : int
         Number of lines worked on at once.
 
@@ -149,18 +233,20 @@ def conditional_cdf(
     """
     lines = t.shape[0]
     if lines > chunk:
-        result = np.empty(lines)
+        result, every = np.empty(lines), np.arange(lines)
         for start in range(0, lines, chunk):
-            part = np.arange(start, min(start + chunk, lines))
+            part = slice(start, start + chunk)
             result[part] = conditional_cdf(
                 t[part],
                 outer.take(part),
                 tuple(shape[part] for shape in inner),
-                lambda t, x, other, rows, part=part: solve(t, x, other, part[rows]),
+                lambda t, x, other, rows, own=every[part]: solve(t, x, other, own[rows]),
                 low[part],
                 high[part],
-                density,
-                nodes,
+                density=density,
+                nodes=nodes,
+                stride=stride,
+                table=None if table is None else (table[0], table[1][part]),
             )
         return result
     a, b = inner
@@ -168,16 +254,11 @@ def conditional_cdf(
     def probability(x, other, rows):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             point, rest, rising = solve(t[rows, None], x, other, rows)
-        point = np.clip(np.nan_to_num(point, nan=0.0), 0.0, 1.0)
-        rest = np.clip(np.nan_to_num(rest, nan=1.0), 0.0, 1.0)
-        rising = np.broadcast_to(rising, point.shape)
-        p, q = a[rows, None], b[rows, None]
-        return beta_cdf(
-            np.where(rising, point, rest),
-            np.where(rising, p, q),
-            np.where(rising, q, p),
-            complement=np.where(rising, rest, point),
-        )
+        if table is None:
+            return _inner_probability(point, rest, rising, a[rows, None], b[rows, None])
+        point, rest = (np.minimum(np.maximum(part, 0.0), 1.0) for part in (point, rest))
+        value = table[0].cdf(point, rest, table[1][rows])
+        return _known(np.where(rising, value, 1.0 - value), rising)
 
     def rate(x, other, rows):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -186,14 +267,35 @@ def conditional_cdf(
             value = np.exp(beta_logpdf(np.clip(point.real, 0, 1), a[rows, None], b[rows, None]))
             return np.where(np.isfinite(value * slope), value * slope, 0.0)
 
-    low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+    low, high = (np.minimum(np.maximum(end, 0.0), 1.0) for end in (low, high))
+    result = outer.expectation(rate if density else probability, low, high, nodes, stride)
     if density:
-        return outer.expectation(rate, low, high, nodes)
-    result = outer.expectation(probability, low, high, nodes)
-    # Beyond the cuts the inner probability is 0 or 1. It is looked up well inside: at the very ends
-    # rounding would leave the solution a hair inside (0, 1).
-    beyond = np.stack([0.5 * low, 0.5 * (1.0 + high)], axis=-1)
-    certain = probability(beyond, 1.0 - beyond, np.arange(lines)) > 0.5
-    result += beta_cdf(low, outer.a, outer.b) * certain[:, 0]
-    result += beta_cdf(1 - high, outer.b, outer.a) * certain[:, 1]
-    return np.clip(result, 0.0, 1.0)
+        return result
+    rows = np.flatnonzero(~outer.whole(low, high))
+    if rows.size:
+        # Beyond the cuts the inner probability is 0 or 1. It is looked up well inside: at the very
+        # ends rounding would leave the solution a hair inside (0, 1).
+        low, high, p, q = low[rows], high[rows], outer.a[rows], outer.b[rows]
+        beyond = np.stack([0.5 * low, 0.5 * (1.0 + high)], axis=-1)
+        certain = probability(beyond, 1.0 - beyond, rows) > 0.5
+        result[rows] += beta_cdf(low, p, q) * certain[:, 0]
+        result[rows] += beta_cdf(1 - high, q, p) * certain[:, 1]
+    return np.minimum(np.maximum(result, 0.0), 1.0)
+
+
+def _inner_probability(point, rest, rising, a, b):
+    """P(X <= point) where the metric rises with X ~ Beta(a, b), P(X >= point) elsewhere."""
+    if np.ndim(rising):
+        below = np.where(rising, point, rest), np.where(rising, a, b), np.where(rising, b, a)
+        value = beta_cdf(*below, complement=np.where(rising, rest, point))
+    elif rising:
+        value = beta_cdf(point, a, b, complement=rest)
+    else:
+        value = beta_cdf(rest, b, a, complement=point)
+    return _known(value, rising)
+
+
+def _known(value, rising):
+    """Replace 0/0, where a node has underflowed: the point is at 0."""
+    lost = np.isnan(value)
+    return np.where(lost, np.where(rising, 0.0, 1.0), value) if lost.any() else value

@@ -15,8 +15,8 @@ class QuadraturePosterior(Posterior):
     Parameters
     ----------
     family : object or callable
-        Answers ``cdf(t, rows)``, ``density(t, rows)``, ``moments()`` and ``sample(rng, size)``; or
-        a function without arguments that makes it when it is needed.
+        Answers ``cdf(t, rows)``, ``density(t, rows)``, ``guess(p, rows)``, ``moments()`` and
+        ``sample(rng, size)``; or a function without arguments that makes it when it is needed.
     shape : tuple of int
         Shape of the stack.
     **info : dict
@@ -75,19 +75,39 @@ class QuadraturePosterior(Posterior):
         return value.reshape(x.shape)
 
     def _quantile_of(self, p, rows):
-        family, link = self._family, self._family.link
+        link = self._family.link
         result = np.where(p <= 0, link.low, link.high) * np.ones(rows.shape)
         pick = np.flatnonzero((p > 0) & (p < 1))
         if pick.size:
-            index = rows[pick]
-            on_line = invert_cdf(
-                lambda e, part: family.cdf(self._within(link.to_range(e)), index[part]),
-                p[pick],
-                family.start[index],
-                family.scale[index],
-            )
-            result[pick] = link.to_range(on_line)
+            result[pick] = link.to_range(self._solve(p[pick], rows[pick]))
         return result
+
+    def _solve(self, p, rows):
+        """Quantiles on the line of the link, for probabilities inside (0, 1)."""
+        family, link = self._family, self._family.link
+
+        def through(cdf, at=slice(None)):
+            return lambda e, part=slice(None): cdf(self._within(link.to_range(e)), rows[at][part])
+
+        exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
+        if not hasattr(family, "rough_cdf"):
+            return invert_cdf(exact, p, start, scale)
+        # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,
+        # then correct the solution with exact values and the slope of the rough one.
+        rough, step = through(family.rough_cdf), 1e-5 * scale
+        e = invert_cdf(rough, p, start, scale)
+        miss = p - exact(e)
+        move = miss * step / (rough(e + step) - p)
+        e = e + move
+        left = np.flatnonzero(~(np.abs(miss) < 1e-8))
+        if left.size:
+            again = p[left] - through(family.cdf, left)(e[left])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                e[left] += move[left] * again / (miss[left] - again)
+            left = left[~((np.abs(miss[left] * again) < 1e-12) & np.isfinite(e[left]))]
+        if left.size:
+            e[left] = invert_cdf(through(family.cdf, left), p[left], start[left], scale[left])
+        return e
 
     def _within(self, t):
         """Keep rounded values strictly inside the range, where the family is defined."""

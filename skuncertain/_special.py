@@ -17,15 +17,15 @@ def beta_cdf(x, a, b, complement=None):
 
     `complement` is 1 - x where the caller knows it better than subtraction does.
     """
-    x, a, b = np.broadcast_arrays(x, a, b)
-    other = 1.0 - x if complement is None else np.broadcast_to(complement, x.shape)
+    x = np.asarray(x)
+    other = 1.0 - x if complement is None else complement
+    upper = other < 0.5  # the smaller of the two has all its digits
     with np.errstate(invalid="ignore"):
-        upper = other < 0.5
-        value = betainc(
-            np.where(upper, b, a), np.where(upper, a, b), np.clip(np.where(upper, other, x), 0, 1)
-        )
-        value = np.where(upper, 1.0 - value, value)
-    if np.any(a <= 0) or np.any(b <= 0):
+        near = np.minimum(np.maximum(np.where(upper, other, x), 0.0), 1.0)
+        value = betainc(np.where(upper, b, a), np.where(upper, a, b), near)
+    value = np.where(upper, 1.0 - value, value)
+    if np.any(np.minimum(a, b) <= 0):
+        a, b = np.asarray(a), np.asarray(b)
         value = np.where((a == 0) & (b > 0), (x >= 0) * 1.0, value)
         value = np.where((b == 0) & (a > 0), (x >= 1) * 1.0, value)
         value = np.where((a == 0) & (b == 0), np.nan, value)
@@ -169,8 +169,9 @@ def _beta_quantile_by_bracketing(p, a, b):
 def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200):
     """Solve ``cdf(e, rows) = p`` for many rows at once.
 
-    Secant steps on the normal-quantile scale, where a cdf is nearly straight, inside a bracket
-    that only shrinks; halving wherever a step leaves it.
+    On the normal-quantile scale a cdf is nearly straight: the next point comes from inverse
+    interpolation of the last four there, inside a bracket that only shrinks; halving wherever a
+    step leaves it.
 
     Parameters
     ----------
@@ -192,43 +193,73 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200):
     ndarray of shape (n,)
         The solutions.
     """
-    e = np.clip(start, -limit, limit)
-    lo, hi = np.full(e.shape, -limit), np.full(e.shape, limit)
+    result = np.clip(start, -limit, limit)
+    scale = np.maximum(scale, 1e-300)
     target = ndtri(p)
-    slope = 1.0 / np.maximum(scale, 1e-300)
-    last_e, last_z = np.full(e.shape, np.nan), np.full(e.shape, np.nan)
-    reach = 4.0 * np.maximum(scale, 1e-300)
-    active = np.arange(e.size)
+    rows, e = np.arange(result.size), result.copy()
+    lo, hi = np.full(e.shape, -limit), np.full(e.shape, limit)
+    rate, reach, points = scale, 4.0 * scale, []
     for iteration in range(max_iter):
-        here = e[active]
-        value = cdf(here, active)
-        z = ndtri(value)
-        low_side = value < p[active]
-        lo[active[low_side]] = np.maximum(lo[active[low_side]], here[low_side])
-        hi[active[~low_side]] = np.minimum(hi[active[~low_side]], here[~low_side])
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            secant = (z - last_z[active]) / (here - last_e[active])
-            use = np.isfinite(secant) & (secant > 0)
-            slope[active] = np.where(use, secant, slope[active])
-            new = here + (target[active] - z) / slope[active]
+        value = cdf(e, rows)
+        low_side = value < p
+        lo, hi = np.where(low_side, e, lo), np.where(low_side, hi, e)
+        points = [(e, ndtri(value)), *points[:3]]
+        new, error, rate = _inverse_interpolation(points, target, rate)
         # Where the cdf is flat at 0 or 1 there is no slope: stride towards the mass.
-        stride = here + np.where(low_side, 1.0, -1.0) * reach[active]
         lost = ~np.isfinite(new)
-        new = np.where(lost, stride, new)
-        reach[active] = np.where(lost, 2 * reach[active], reach[active])
-        inside = (new > lo[active]) & (new < hi[active])
-        middle = 0.5 * (lo[active] + hi[active])
+        if lost.any():
+            new = np.where(lost, e + np.where(low_side, reach, -reach), new)
+            reach = np.where(lost, 2 * reach, reach)
+        inside = (new > lo) & (new < hi)
+        here = np.abs(value - p) <= tol
+        here |= (hi - lo <= 4e-16 * np.maximum(1.0, np.abs(e))) | np.isnan(value)
+        done = here | (inside & (error <= tol))
+        if done.any():
+            found = np.where(here, np.where(np.isnan(value), np.nan, e), new)
+            result[rows[done]] = found[done]
+            left = ~done
+            if not left.any():
+                return result
+            points = [(x[left], z[left]) for x, z in points]
+            rows, new, inside, lo, hi = (x[left] for x in (rows, new, inside, lo, hi))
+            p, target, rate, reach = (x[left] for x in (p, target, rate, reach))
         # Every few steps halve anyway, so that the bracket is sure to close.
-        new = np.where(inside & (iteration % 8 != 7), new, middle)
-        width = hi[active] - lo[active]
-        closed = width <= 4e-16 * np.maximum(1.0, np.abs(here))
-        done = (np.abs(value - p[active]) <= tol) | closed | np.isnan(value)
-        last_e[active], last_z[active] = here, z
-        e[active] = np.where(done, np.where(np.isnan(value), np.nan, here), new)
-        active = active[~done]
-        if active.size == 0:
-            break
-    return e
+        e = np.where(inside & (iteration % 8 != 7), new, 0.5 * (lo + hi))
+    result[rows] = e
+    return result
+
+
+def _inverse_interpolation(points, target, rate):
+    """Where the curve through `points` (e, z) reaches z = target.
+
+    Newton's divided differences of e as a function of z, newest point first. Terms that do not
+    shrink are left out. Returns the place, the error of the cdf there that the first term left out
+    would make good, and the slope de/dz; `rate` is the slope where the points have none.
+    """
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        z = [z for _, z in points]
+        level, terms, product = [e for e, _ in points], [], 1.0
+        for k in range(1, len(points)):
+            level = [(level[i] - level[i + 1]) / (z[i] - z[i + k]) for i in range(len(level) - 1)]
+            product = product * (target - z[k - 1])
+            terms.append(level[0] * product)
+            if k == 1:
+                rate = np.where((level[0] > 0) & (level[0] < np.inf), level[0], rate)
+        last = rate * (target - z[0])
+        new = points[0][0] + last
+        if not terms:
+            return new, np.full(new.shape, np.inf), rate
+        near, gap = np.abs(target - z[0]), np.abs(target - z[1])
+        # Only near the solution, and when the last step was a good one, is the error known.
+        known = (near < 0.01) & (near < 0.1 * gap)
+        good = terms[0] == last
+        for k, term in enumerate(terms[1:], start=2):
+            good = good & (np.abs(term) <= 0.5 * np.abs(last))
+            new = new + np.where(good, term, 0.0)
+            last, gap = np.where(good, term, last), np.where(good, np.abs(target - z[k]), gap)
+        density = np.exp(-0.5 * target * target) / np.sqrt(2 * np.pi)
+        error = np.abs(last / rate) * np.minimum(10 * gap, 1.0) * density
+        return new, np.where(good & known, error, np.inf), rate
 
 
 def beta_hdi(a, b, level, odds=1.0):

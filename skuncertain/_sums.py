@@ -8,6 +8,7 @@ are added one at a time, by the quadrature rule, on a grid of the logarithm of t
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
+from scipy.special import ndtri
 
 from skuncertain._quadrature import N_CUT, N_NODES, BetaRule
 from skuncertain._special import beta_cdf, scale_odds
@@ -35,7 +36,7 @@ class BetaSum:
         self.size = a.shape[0]
         mean, variance = self.moments()
         centre = np.clip(mean, 1e-12, 1 - 1e-12)
-        self.start = link.to_line(centre)
+        self.centre = link.to_line(centre)
         self.scale = np.maximum(np.sqrt(variance) / (centre * (1 - centre)), 1e-12)
         self.sums = [_one_sum(*row, odds) for row in zip(a, b, weights, strict=True)]
         self.resolved = all(part is not None for part in self.sums)
@@ -46,6 +47,10 @@ class BetaSum:
             pick = rows == row
             result[pick] = getattr(self.sums[row], name)(t[pick])
         return result
+
+    def guess(self, p, rows):
+        """Rough quantiles on the line of the link."""
+        return self.centre[rows] + ndtri(p) * self.scale[rows]
 
     def cdf(self, t, rows):
         """P(sum <= t)."""

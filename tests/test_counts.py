@@ -510,3 +510,27 @@ def test_prior_from_metrics_refuses():
         make(precision=1, recall=0.65, weight=1)
     with pytest.raises(ValueError, match="weight must be a number"):
         make(precision=0.6, recall=0.65, weight=0)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [
+        ("int8", -128, 127), ("uint8", 0, 255), ("int16", -300, 300), ("int32", 5, 9),
+        ("int64", 0, 2), ("int64", 0, 9000), ("int64", -(2**62), -(2**62) + 3),
+        ("uint64", 2**63, 2**63 + 3), ("bool", 0, 2), ("float64", 0, 40),
+    ],
+)  # fmt: skip
+def test_whole_number_labels_of_all_widths_are_counted_as_in_scikit_learn(dtype, low, high):
+    rng = np.random.default_rng(0)
+    y, pred = (np.array([low + int(k) for k in rng.integers(high - low, size=2000)]) for _ in "ab")
+    y, pred = y.astype(dtype), pred.astype(dtype)
+    labels = np.unique(np.concatenate([y, pred]))
+    counts = ConfusionCounts.from_predictions(y, pred)
+    assert counts.labels == tuple(labels.tolist())
+    assert_array_equal(counts.counts, confusion_matrix(y, pred, labels=labels))
+    given = [*labels[::-1].tolist(), int(labels.max()) + 1 if dtype != "bool" else 2]
+    backwards = ConfusionCounts.from_predictions(y, pred, labels=given).counts
+    assert_array_equal(backwards[:-1, :-1], counts.counts[::-1, ::-1])
+    assert backwards.sum() == y.size
+    with pytest.raises(ValueError, match="not in labels"):
+        ConfusionCounts.from_predictions(y, pred, labels=given[1:])
