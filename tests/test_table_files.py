@@ -131,14 +131,14 @@ def test_kinds_of_files(tmp_path, monkeypatch):
     data = b"y,p\n1,1\n0,1\n0,0\n"
     expected = ConfusionCounts([[1, 1], [0, 1]])
     (tmp_path / "a.csv").write_bytes(data)
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(data[:9]) + gzip.compress(data[9:]))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(data[:9], mtime=0) + gzip.compress(data[9:]))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     for file in (
         tmp_path / "a.csv",
         str(tmp_path / "a.csv.gz"),  # of two parts, as cat a.gz b.gz makes it
         "-",
         io.BytesIO(data),
-        io.BytesIO(gzip.compress(data)),
+        io.BytesIO(gzip.compress(data, mtime=0)),
         io.StringIO(data.decode()),
         io.BytesIO(b"\xef\xbb\xbf" + data + b"\r\n\n  \n"),
         io.BytesIO(b"\n\n" + data.rstrip()),
@@ -203,7 +203,7 @@ UNREADABLE = [
     (b'y,p,t\n1,0,"abc"d\n', "line 2: "),
     (b'y,p,t\n\n1,0,"' + b"x" * 200_000 + b',"\n', "field larger than field limit"),
     (b"y,p,t\n" + b"x" * (2**24 + 2**19), "a line of more than"),
-    (gzip.compress(b"y,p\n" + b"1,0\n" * 5000)[:-9], "truncated"),
+    (gzip.compress(b"y,p\n" + b"1,0\n" * 5000, mtime=0)[:-9], "truncated"),
     (b"\x1f\x8b" + b"x" * 100, "damaged gz"),
     (b"y,p\n" + b"".join(b"%d,0\n" % k for k in range(1200)), "'y' of the table has more than"),
     # The same after a line that only the csv module can read
