@@ -63,9 +63,9 @@ def timing_data(folder):
     for name, candidates in (("search", 10_000), ("search_1000", 1000), ("search_50", 50)):
         files[name] = _saved(folder, name, **_search(np.random.default_rng(SEED), candidates))
     for classes, rows in ((100, 20_000), (1000, 100_000)):
-        files[f"classes{classes}"] = _saved(
-            folder, f"classes{classes}", **_many_classes(rng, classes, rows)
-        )
+        arrays = _many_classes(rng, classes, rows)
+        files[f"classes{classes}"] = _saved(folder, f"classes{classes}", **arrays)
+    files["classes1000_part"] = _saved(folder, "classes1000_part", **arrays, n_draws=100)
     return files
 
 

@@ -17,6 +17,7 @@ _DROP = 42.0  # exp(-42) = 6e-19: what lies further down does not count
 N_NODES = 128
 N_CUT = 160
 _N_TABLE = 512
+_FLAT = 10.0  # from this shape on the cuts change nothing above 1e-12
 
 
 @lru_cache(maxsize=32)
@@ -267,7 +268,10 @@ def conditional_cdf(
             value = np.exp(beta_logpdf(np.clip(point.real, 0, 1), a[rows, None], b[rows, None]))
             return np.where(np.isfinite(value * slope), value * slope, 0.0)
 
-    low, high = (np.minimum(np.maximum(end, 0.0), 1.0) for end in (low, high))
+    # An inner cdf that is flat to the tenth order where the point reaches 0 or 1 has no kink there.
+    flat = np.minimum(a, b) >= _FLAT
+    low = np.where(flat, 0.0, np.minimum(np.maximum(low, 0.0), 1.0))
+    high = np.where(flat, 1.0, np.minimum(np.maximum(high, 0.0), 1.0))
     result = outer.expectation(rate if density else probability, low, high, nodes, stride)
     if density:
         return result

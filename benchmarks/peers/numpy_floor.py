@@ -16,7 +16,7 @@ def gamma_draws(data, seed):
     """As many draws of all cells as we take: 20,000, fewer for many classes, 1,000 at least."""
     rng = np.random.default_rng(seed)
     matrix = data["matrix"].ravel() + 0.1
-    n_draws = int(np.clip(5e7 / matrix.size, 1000, 20_000))
+    n_draws = int(data.get("n_draws", np.clip(5e7 / matrix.size, 1000, 20_000)))
     step = max(1, 131_072 // matrix.size)
     total = 0.0
     for _ in range(0, n_draws, step):
