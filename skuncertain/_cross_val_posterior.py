@@ -35,6 +35,7 @@ from skuncertain._validation import (
     check_level,
     import_optional,
     resolve_seed,
+    shown,
 )
 
 TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
@@ -85,7 +86,7 @@ def check_metrics(metrics, n_classes, positive):
     elif isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     elif not isinstance(metrics, list | tuple | set | dict):
-        raise TypeError(f"metrics must be a list of metrics, got {metrics!r}.")
+        raise TypeError(f"metrics must be a list of metrics, got {shown(metrics)}.")
     found = {}
     for name in metrics:
         metric = get_metric(name)

@@ -39,7 +39,7 @@ from skuncertain._recording import recorded
 from skuncertain._report import IntervalReport
 from skuncertain._scorers import ConfusionCountsScorer
 from skuncertain._splits import Splits, as_rows
-from skuncertain._validation import check_bool, resolve_seed
+from skuncertain._validation import check_bool, resolve_seed, shown
 
 # A process that died (out of memory, a machine that went away) takes its folds with it, and joblib
 # its whole call: loky says BrokenExecutor, dask says CancelledError.
@@ -402,7 +402,7 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         if not (is_nan or (isinstance(value, str) and value == "raise")):
             raise ValueError(
                 "error_score must be 'raise' or nan (the fold is left out): a number cannot stand "
-                f"for a confusion matrix, got {value!r}."
+                f"for a confusion matrix, got {shown(value)}."
             )
 
     def _route(self, groups, params):

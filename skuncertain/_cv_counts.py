@@ -18,6 +18,7 @@ from skuncertain._labels import (
 )
 from skuncertain._scorers import read_cells
 from skuncertain._splits import Splits
+from skuncertain._validation import shown
 
 HOW = (
     "Call cross_validate(estimator, X, y, cv=..., scoring=ConfusionCountsScorer(), "
@@ -52,8 +53,13 @@ def read_counts(cv_results, X, y, labels, pos_label):
             f"{list(known)}."
         )
     if size == 2:  # the scorer's cells have the positive class last
-        if pos_label is not None and labels is None and y is None and pos_label not in known:
-            raise ValueError(f"pos_label={pos_label!r} needs labels=[...], or y, to be known.")
+        if (
+            pos_label is not None
+            and labels is None
+            and y is None
+            and plain_label(pos_label, "pos_label") not in known
+        ):
+            raise ValueError(f"pos_label={shown(pos_label)} needs labels=[...], or y, to be known.")
         pos_label = check_pos_label(known, pos_label)
         if known.index(pos_label) == 0:
             matrices = matrices[..., ::-1, ::-1]

@@ -22,10 +22,11 @@ from skuncertain._proportions import proportion_cells, proportion_counts
 from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._rates import Rates
 from skuncertain._sums import BetaSum
-from skuncertain._validation import check_integer, resolve_seed
+from skuncertain._validation import check_draws, check_integer, resolve_seed, shown
 from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
+WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
 _KAPPAS = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
@@ -59,32 +60,68 @@ class JointModel:
 
     def sample(self, rng, size):
         """Unnormalised draws of all cells, shape (size, ..., C, C)."""
-        cells = _gamma(rng, self.rows, size, (-2, -1) if self.matched else (-1,))
+        if self._underflows():
+            return self._sample_in_logs(rng, size)
+        cells = rng.standard_gamma(self.rows, size=(size, *self.rows.shape))
         if self.matched:
             return cells
         with np.errstate(invalid="ignore"):
             cells /= cells.sum(axis=-1, keepdims=True)
         if self.fixed:
             return cells * self.frequencies[..., None]
-        weight = _gamma(rng, self.frequencies, size, (-1,))
+        weight = rng.standard_gamma(self.frequencies, size=(size, *self.frequencies.shape))
         return cells * weight[..., None]
 
+    def _underflows(self):
+        """Whether a row or column could come out as 0, and make 0/0 of a ratio that exists."""
+        totals = [self.rows.sum(axis=-1)]
+        if self.matched:
+            totals.append(self.rows.sum(axis=-2))
+        elif not self.fixed:
+            totals.append(self.frequencies)
+        return any(np.any((total > 0) & (total <= 0.05)) for total in totals)
 
-def _gamma(rng, shapes, size, axes):
-    """Gamma draws, one per shape; only their ratios along `axes` are meant."""
-    sums = [shapes.sum(axis=axis) for axis in axes]
-    if all(np.all((total == 0) | (total > 0.05)) for total in sums):
-        return rng.standard_gamma(shapes, size=(size, *shapes.shape))
-    # A row or column with tiny shapes would underflow to 0 and make 0/0 of a ratio that exists.
-    # With G(a) = G(a + 1) exp(-E / a), and all cells multiplied by exp(300), a thousand powers of e
-    # are left below the largest cell, and there is room for products of two.
-    small = (shapes > 0) & (shapes < 0.1)
-    draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
-    drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
-    tiny = draws[:, small] * np.exp(300.0 - drop)
-    draws *= np.exp(300.0)
-    draws[:, small] = tiny
-    return draws
+    def _sample_in_logs(self, rng, size):
+        logs = _log_gamma(rng, self.rows, size)
+        if not self.matched:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                top = logs.max(axis=-1, keepdims=True)
+                logs -= top + np.log(np.exp(logs - top).sum(axis=-1, keepdims=True))
+                weight = (
+                    np.log(self.frequencies)
+                    if self.fixed
+                    else _log_gamma(rng, self.frequencies, size)
+                )
+            logs += weight[..., None]
+        return _narrowed_exp(logs)
+
+
+def _log_gamma(rng, shapes, size):
+    """Logs of gamma draws. For small shapes G(a) = G(a + 1) exp(-E / a), which cannot underflow."""
+    small, full = shapes < 0.1, (size, *shapes.shape)
+    logs = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes), size=full))
+    with np.errstate(divide="ignore"):
+        drop = rng.standard_exponential(full) / shapes
+    return np.where(small, logs - drop, logs)
+
+
+def _narrowed_exp(logs):
+    """Exponentials of (..., C, C) up to a factor per matrix, all above 0.
+
+    Where one cell is exp(40) times another their sum does not notice the smaller one. Wider gaps
+    are narrowed, so that all cells, and products of two, are floats: which of two tiny cells is the
+    larger one, and whether by far, is kept.
+    """
+    flat = logs.reshape(*logs.shape[:-2], -1)
+    widest = max(600.0 / flat.shape[-1], 40.0)
+    order = np.argsort(-flat, axis=-1)
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(np.take_along_axis(flat, order, axis=-1), axis=-1)
+    steps = np.maximum(np.nan_to_num(steps, nan=0.0, neginf=-widest), -widest)
+    value = np.full(flat.shape, 300.0)
+    np.put_along_axis(value, order[..., 1:], 300.0 + np.cumsum(steps, axis=-1), axis=-1)
+    value = np.where(np.isneginf(flat), 0.0, np.exp(value))
+    return np.where(np.isnan(flat), np.nan, value).reshape(logs.shape)
 
 
 def build_model(matrix, prior, model, prevalence, positive):
@@ -116,14 +153,14 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
             )
         pair = np.stack(np.broadcast_arrays(prevalence.b, prevalence.a), axis=-1)
         if np.any(pair <= 0):
-            raise ValueError(f"prevalence must be a proper Beta, got {prevalence!r}.")
+            raise ValueError(f"prevalence must be a proper Beta, got {shown(prevalence)}.")
         pair = pair if positive == 1 else pair[..., ::-1]
         return np.broadcast_to(pair, (*shape, 2)), False
     values = np.asarray(prevalence)
     if values.dtype.kind not in "iuf":
         raise TypeError(
             "prevalence must be a number in (0, 1), a BetaPosterior or a vector of class "
-            f"frequencies, got {prevalence!r}."
+            f"frequencies, got {shown(prevalence)}."
         )
     values = values.astype(float)
     if values.ndim == 0:
@@ -133,7 +170,7 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
                 f"{n_classes} class frequencies in the order of the labels."
             )
         if not 0 < values < 1:
-            raise ValueError(f"prevalence must be in (0, 1), got {prevalence!r}.")
+            raise ValueError(f"prevalence must be in (0, 1), got {shown(prevalence)}.")
         values = np.array([1 - values, values])
         values = values if positive == 1 else values[::-1]
     elif values.shape != (n_classes,):
@@ -141,7 +178,7 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
             f"prevalence must have one entry per class, {n_classes}, got shape {values.shape}."
         )
     if np.any(~(values >= 0)) or abs(values.sum() - 1) > 1e-6:
-        raise ValueError(f"class frequencies must be >= 0 and sum to 1, got {prevalence!r}.")
+        raise ValueError(f"class frequencies must be >= 0 and sum to 1, got {shown(prevalence)}.")
     return np.broadcast_to(values, (*shape, n_classes)), True
 
 
@@ -301,6 +338,8 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
         if joint.fixed:
             raise ValueError("metric 'prevalence' is what prevalence= fixes: ask for another one.")
         return BetaPosterior(*(part.reshape(joint.shape) for part in phi), **info)
+    if _uneven(joint.rows):
+        return None
     pairs = {
         "balanced_accuracy": ("mean", (tp, fn), (fp, tn)),
         "recall_macro": ("mean", (tp, fn), (fp, tn)),
@@ -328,17 +367,21 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
         kind = "matthews" if name == "matthews_corrcoef" else "kappa"
         if joint.matched:
             return Rates.of_dirichlet(kind, (tp, fn, fp, tn), link)
-        return Rates(kind, phi, (tp, fn), (fp, tn), link)
+        return Rates(kind, phi, (tp, fn), (fp, tn), link).refine()
     if name == "g_score":
-        return Rates("g_score", phi, (tp, fn), (fp, tn), link)
+        return Rates("g_score", phi, (tp, fn), (fp, tn), link).refine()
     if metric.numerator is not None:
         weights = (metric.numerator, metric.denominator)
         if (
             metric.average is None and positive == 0
         ):  # weights of the whole matrix: last is positive
             weights = tuple(weight[::-1] for weight in weights)
-        return Rates("linear", phi, (tp, fn), (fp, tn), link, weights)
+        return Rates("linear", phi, (tp, fn), (fp, tn), link, weights).refine()
     return None
+
+
+def _uneven(shapes):
+    return shapes.max() > WIDEST * shapes.min()
 
 
 def _sum_family(joint, metric):
@@ -357,7 +400,8 @@ def _sum_family(joint, metric):
         weights = joint.frequencies.reshape(-1, n_classes)
     else:
         return None
-    if np.any(diagonal <= 0) or np.any(rest <= 0) or len(shapes) > 1000:
+    empty = np.any(diagonal <= 0) or np.any(rest <= 0)
+    if empty or len(shapes) > 1000 or _uneven(np.stack([diagonal, rest])):
         return None
     return BetaSum(diagonal, rest, weights, Link(0.0, 1.0))
 
@@ -369,7 +413,7 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
         if totals.size > 1 or totals[0] != np.rint(totals[0]):
             raise ValueError("n must be given: the matrices have no common whole number of rows.")
         n = int(totals[0])
-    n = check_integer("n", n, low=1)
+    n = check_integer("n", n, low=1, high=2**53)
     view = _view(matrix, metric, positive, prior, model, prevalence)
     if view.own_proportion:  # a new test set needs all cells
         cells = two_by_two(*collapse(view.matrix, view.positive))
@@ -417,10 +461,14 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
         rng = np.random.default_rng(child)
         stop = min(start + chunk, n_draws)
         sample = joint.sample(rng, stop - start)
+        joint_shape = sample.shape
         if n is not None:
             share = sample.reshape(*sample.shape[:-2], cells)
-            share = share / share.sum(axis=-1, keepdims=True)
-            sample = rng.multinomial(n, share).reshape(sample.shape).astype(float)
+            total = share.sum(axis=-1, keepdims=True)
+            exists = total > 0  # else there are neither counts nor a prior: 0/0
+            share = np.where(exists, share, 1.0) / np.where(exists, total, cells)
+            sample = rng.multinomial(n, share).astype(float)
+            sample = np.where(exists, sample, np.nan).reshape(joint_shape)
         for k, metric in enumerate(metrics):
             value = metric.evaluate(sample, positive=positive)
             result[k, ..., start:stop] = np.moveaxis(value, 0, -1)
@@ -430,17 +478,6 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
 def default_draws(cells, size):
     """20,000, fewer for matrices or stacks so large that it would take minutes."""
     return int(np.clip(min(5e7 / cells, 1e8 / max(size, 1)), 1000, 20_000))
-
-
-def check_draws(n_draws, size):
-    """Return `n_draws` unless storing them would not fit into memory."""
-    n_draws = check_integer("n_draws", n_draws, low=1)
-    if n_draws * size > 2.5e8:
-        raise ValueError(
-            f"n_draws={n_draws} for {size} matrices would need {n_draws * size * 8e-9:.0f} GB. "
-            "Use fewer draws, or work through the stack in parts."
-        )
-    return n_draws
 
 
 @dataclass(frozen=True, eq=False)

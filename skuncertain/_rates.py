@@ -169,7 +169,36 @@ class Rates:
         ratio = 0.0 if self.fixed else np.max(self.moves[2] / np.maximum(self.moves[0], 1e-300))
         smallest = min(np.min(shape) for shape in (*self.recall, *self.fpr))
         self.n_phi = int(min(40 + 24 / (0.5 + smallest) + 24 * ratio, 960.0))
+        self.nodes = (80, 112)
         self.resolved = bool(ratio <= 36)
+        # An empty cell lets a class swing between 0 and 1 and the integrands become steep.
+        self.steep = smallest < 1.5 or kind == "g_score"
+
+    def refine(self, accuracy=1e-7):
+        """Take more nodes until the cdf does not change any more; `resolved` says whether it does.
+
+        The rule above is enough for the Dirichlet over all cells, but not for every prevalence.
+        """
+        if not (self.steep and self.resolved):
+            return self
+        points = [
+            self.link.to_range(self.start + z * self.scale) for z in (-1.5, -0.5, 0.1, 0.6, 1.3)
+        ]
+        t, rows = np.concatenate(points), np.tile(np.arange(self.size), len(points))
+        inside = (t > self.link.low) & (t < self.link.high)
+        t, rows = t[inside], rows[inside]
+        before = self.cdf(t, rows)
+        for _ in range(4):
+            fewer = self.n_phi, self.nodes
+            self.n_phi = int(1.6 * self.n_phi)
+            self.nodes = tuple(int(1.6 * n) for n in self.nodes)
+            after = self.cdf(t, rows)
+            if np.all(np.abs(after - before) <= accuracy):
+                self.n_phi, self.nodes = fewer
+                return self
+            before = after
+        self.resolved = False
+        return self
 
     @classmethod
     def of_dirichlet(cls, kind, cells, link):
@@ -258,7 +287,7 @@ class Rates:
             low,
             high,
             density,
-            nodes=(80, 112),
+            nodes=self.nodes,
         )
         return (weight * value).sum(axis=-1)
 

@@ -13,13 +13,14 @@ R = TypeVar("R")
 
 @contextmanager
 def recorded(texts: list, stacklevel: int = 4) -> Iterator[None]:
-    """Give warnings to the caller as always, and add their texts to a list."""
+    """Give warnings to the caller, each once, and add their texts to a list."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     texts += [text for w in caught if (text := str(w.message)) not in texts]
-    for warning in caught:
-        warnings.warn(warning.message, warning.category, stacklevel=stacklevel)
+    once = {(warning.category, str(warning.message)): warning.message for warning in caught}
+    for (category, _), message in once.items():
+        warnings.warn(message, category, stacklevel=stacklevel)
 
 
 def remember_warnings(function: Callable[P, R]) -> Callable[P, R]:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skuncertain._intervals import Interval
-from skuncertain._labels import encode_together, positive_of
+from skuncertain._labels import encode_together, positive_of, to_numpy
 from skuncertain._scorers import directed
-from skuncertain._validation import check_integer, check_level, resolve_seed
+from skuncertain._validation import as_list, check_integer, check_level, resolve_seed
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 
@@ -141,7 +141,8 @@ def bbc_score(
     n_resamples = check_integer("n_resamples", n_resamples, low=2)
     if hasattr(predictions, "items"):  # a dict or a DataFrame of candidates
         predictions = [predicted for _, predicted in predictions.items()]
-    n_rows = len(np.asarray(y_true))
+    n_rows = len(to_numpy("y_true", y_true))
+    predictions = [to_numpy("predictions", p) for p in as_list("predictions", predictions)]
     wrong = [len(p) for p in predictions if len(p) != n_rows]
     if wrong:
         raise ValueError(
