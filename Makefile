@@ -22,15 +22,16 @@ help: ## Show this list
 	@echo "Variables: PYTHON (interpreter for $(VENV)), VENV, ARGS (more arguments for pytest)."
 
 demo: $(VENV)/.stamp-base ## Install the package alone and run the short demonstration
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m skuncertain demo
 
-test: $(VENV)/.stamp-test ## Run the tests and the doctests
+test: $(VENV)/.stamp-test $(VENV)/.stamp-browser ## Run the tests and the doctests
 	$(BIN)/pytest -n auto $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## Check style, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict --follow-imports=silent tests/typing
 
 format: $(VENV)/.stamp-dev ## Sort the imports, apply safe fixes and format the code
 	$(BIN)/ruff check --fix .
@@ -71,6 +72,11 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-base: pyproject.toml | $(VENV)/.stamp-venv
 	$(BIN)/python -m pip install --quiet -e .
+	@touch $@
+
+# Chromium, for the tests of the pages; asked for once, and where it cannot be had only said so.
+$(VENV)/.stamp-browser: tests/install_browser.sh | $(VENV)/.stamp-venv
+	tests/install_browser.sh
 	@touch $@
 
 # .stamp-test, .stamp-dev, .stamp-docs: the package with the extra of that name.

@@ -146,10 +146,33 @@ def between_pointwise_bands(y, score, tables):
     return vertical, both
 
 
-def jeffreys(m):
+def between_ellipses(y, score, tables):
+    """Areas under the curves that bob.measure draws around a ROC curve.
+
+    Every point (true negative rate, true positive rate) is moved towards the origin and away from
+    it, to the edge of the ellipse whose half axes are the distances to the ends of the intervals of
+    the two rates (flat prior).
+    """
+    y = y.astype(bool)
+    cuts = np.r_[-np.inf, np.sort(score), np.inf]
+    negative, positive = np.sort(score[~y]), np.sort(score[y])
+    true = np.searchsorted(negative, cuts), positive.size - np.searchsorted(positive, cuts)
+    rates = np.array([k / part.size for k, part in zip(true, (negative, positive), strict=True)])
+    found = []
+    for end, sign in ((0, -1), (1, 1)):
+        axes = [table[end][k] for table, k in zip(tables, true, strict=True)]
+        axes = np.maximum(sign * (np.array(axes) - rates), 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            move = 1 / np.sqrt(((rates / axes) ** 2).sum(axis=0))
+        x, height = rates * (1 + sign * np.nan_to_num(move))
+        found.append(abs(np.trapezoid(height, x)))
+    return tuple(found)
+
+
+def intervals_of_rates(m, prior="jeffreys"):
     """Pointwise intervals of a rate for 0, ..., m hits."""
     hits = np.arange(m + 1)
-    return proportion_posterior(hits, m - hits).interval()
+    return proportion_posterior(hits, m - hits, prior=prior).interval()
 
 
 METHODS = {
@@ -172,10 +195,14 @@ def areas(runs):
                 name: [auc_posterior(y, score, **options).interval() for score in scores]
                 for name, options in METHODS.items()
             }
-            tables = jeffreys(m0), jeffreys(m1)
+            tables = intervals_of_rates(m0), intervals_of_rates(m1)
+            flat = intervals_of_rates(m0, "laplace"), intervals_of_rates(m1, "laplace")
             peers = [between_pointwise_bands(y, score, tables) for score in scores]
             found["area between pointwise bands of the TPR"] = [one for one, _ in peers]
             found["area between pointwise bands of both rates"] = [both for _, both in peers]
+            found["area between ellipses, as bob.measure"] = [
+                between_ellipses(y, score, flat) for score in scores
+            ]
             first = None
             for name, intervals in found.items():
                 low, high = np.array(intervals).T

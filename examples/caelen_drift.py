@@ -7,8 +7,9 @@ intervals. They say where the MCC of another batch of 100 rows will be, and neve
 than the noise of such a batch. The interval of the true MCC is the *posterior* one. Each contains
 what it speaks of in about 10 % of the cases.
 
-Two things are done otherwise: the intervals are equal-tailed (highest-density ones of draws are
-noisy), and the true MCC is an integral instead of the score on 20 million random rows.
+Two things are done otherwise. The true MCC is an integral instead of the score on 20 million random
+rows. And intervals are equal-tailed: where the shortest 10 % of 1000 draws lie is mostly chance,
+and they held the true MCC in 26 to 40 % of the runs after 150 batches and more, for two forests.
 
     python examples/caelen_drift.py            # show the plot
     python examples/caelen_drift.py drift.png  # save it
@@ -23,7 +24,7 @@ from sklearn.ensemble import RandomForestClassifier
 from skuncertain import ConfusionCounts, SequentialPosterior, get_metric
 
 STEPS, ROWS, LEVEL, RUNS, SEED = 300, 100, 0.10, 200, 0
-DRAWN_AT = np.arange(1, STEPS + 1, 4)  # batches after which one run is drawn
+DRAWN_AT = np.arange(1, STEPS + 1, 6)  # batches after which one run is drawn
 LOOKED_AT = (1, 2, 5, 10, 20, 50, 100, 150, 200, 299)  # batches after which many runs are compared
 
 rng = np.random.default_rng(SEED)
@@ -59,9 +60,10 @@ print(f"True MCC of the forest: {true_mcc:.3f}\n")
 # One run, batch after batch.
 watch = SequentialPosterior("mcc", random_state=SEED)
 predictive, posterior, of_batch = [], [], []
-for _ in range(STEPS):
-    X, y = data(ROWS)
-    step = watch.update(y, forest.predict(X))
+X, y = data(STEPS * ROWS)
+batches = zip(np.split(y, STEPS), np.split(forest.predict(X), STEPS), strict=True)
+for y_true, y_pred in batches:
+    step = watch.update(y_true, y_pred)
     of_batch.append(step.value)
     if step.step in DRAWN_AT:
         posterior.append(step.interval(LEVEL))
@@ -73,7 +75,7 @@ tables = rng.multinomial(ROWS, truth.ravel(), size=(RUNS, STEPS)).reshape(RUNS, 
 values = mcc(tables)
 after = np.array(LOOKED_AT)
 seen = ConfusionCounts(np.cumsum(tables, axis=1)[:, after - 1])
-now = seen.posterior("mcc", n_draws=4000, random_state=SEED)
+now = seen.posterior("mcc", n_draws=2000, random_state=SEED)
 interval, next_batch = now.interval(LEVEL), now.predictive(ROWS).interval(LEVEL)
 
 

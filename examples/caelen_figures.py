@@ -3,7 +3,7 @@
 O. Caelen: A Bayesian interpretation of the confusion matrix. Annals of Mathematics and Artificial
 Intelligence 81, 2017. Two classifiers, tested on the same 145 rows:
 
-* Fig. 1: MCC of both, on another test set of 145 rows; precision and recall of A together.
+* Fig. 1: MCC of both, on another test set of 145 rows; precision and recall of both together.
 * Fig. 2: what the prior does: 0 against 1 per cell, and expected metrics with weights 72.5 and 725.
 * Fig. 3: bootstrap against Bayes as the matrix grows. The paper says that the curves will join.
   Their difference does vanish, but both shrink like 1 / sqrt(N): their ratio stays at sqrt(2),
@@ -36,7 +36,7 @@ from skuncertain import (
 
 A = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
 B = ConfusionCounts.from_binary(tp=50, fn=30, fp=30, tn=35)
-DRAWS = 100_000
+DRAWS = 30_000
 
 
 def predictive(counts, metric="mcc", prior="haldane", n=None):
@@ -45,11 +45,19 @@ def predictive(counts, metric="mcc", prior="haldane", n=None):
     return posterior.predictive(n)
 
 
+def densities(found, ax, **options):
+    PosteriorDisplay.from_posterior(found, ax=ax, **options)
+    ax.set_ylabel("predictive density")
+
+
 def two_systems():
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
     a, b = predictive(A), predictive(B)
-    PosteriorDisplay.from_posterior({"A": a, "B": b}, kind="hdi", ax=left)
-    joint = A.joint_posterior(["precision", "recall"], prior="haldane", random_state=0)
+    densities({"A": a, "B": b}, left, kind="hdi")
+    joint = {
+        name: counts.joint_posterior(["precision", "recall"], prior="haldane", random_state=0)
+        for name, counts in (("A", A), ("B", B))
+    }
     JointDisplay.from_posterior(joint, ax=right)
     draws = a.sample(DRAWS, random_state=1), b.sample(DRAWS, random_state=2)
     low, high = b.interval(kind="hdi")
@@ -57,19 +65,19 @@ def two_systems():
     # As in the paper, A and B are taken as independent although they share their rows.
     print(f"        P(A better than B) = {np.mean(draws[0] > draws[1]):.2f} (paper .79)")
     print(f"        95 % interval of B: [{low:.2f}, {high:.2f}] (paper [-.07, .39])")
-    print(f"        correlation of precision and recall of A: {joint.correlation()[0, 1]:.2f}")
+    print(f"        correlation of precision and recall of A: {joint['A'].correlation()[0, 1]:.2f}")
     return figure
 
 
 def priors():
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
     found = {f"{name} per cell": predictive(A, prior=prior) for name, prior in (("0", 0), ("1", 1))}
-    PosteriorDisplay.from_posterior(found, ax=left)
+    densities(found, left)
     found = {"no prior": predictive(B)}
     for weight in (72.5, 725):
         prior = prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=weight)
         found[f"weight {weight:g}"] = predictive(B, prior=prior)
-    PosteriorDisplay.from_posterior(found, ax=right)
+    densities(found, right)
     spread = {name: float(posterior.std()) for name, posterior in found.items()}
     print(
         "Fig. 2. Standard deviation of the MCC of B:", {k: round(v, 3) for k, v in spread.items()}
@@ -124,7 +132,7 @@ def split_again(X, y, loops):
     for seed in range(loops):
         folds = StratifiedKFold(3, shuffle=True, random_state=seed)
         train, test, new = (rows for _, rows in folds.split(X, y))
-        forest = RandomForestClassifier(50, random_state=seed).fit(X[train], y[train])
+        forest = RandomForestClassifier(20, random_state=seed).fit(X[train], y[train])
         tested, again = (
             ConfusionCounts.from_predictions(y[rows], forest.predict(X[rows]), labels=[0, 1])
             for rows in (test, new)
@@ -139,14 +147,14 @@ def near_the_end_and_away():
     X, y = load_breast_cancer(return_X_y=True)
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(y))[:150]
-    figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained", sharey=False)
+    figure, axes = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
     cases = {"all inputs": X[rows], "two weak inputs": X[rows][:, [9, 11]]}
     for ax, (title, inputs) in zip(axes, cases.items(), strict=True):
         seen, foreseen = split_again(inputs, y[rows], 100)
-        bins = np.linspace(min(seen.min(), foreseen.min()), 1, 30)
+        bins = np.linspace(min(seen.min(), np.quantile(foreseen, 0.002)), 1, 18)
         ax.hist(foreseen, bins, density=True, alpha=0.5, label="foreseen, prior 0")
         ax.hist(seen, bins, density=True, histtype="step", linewidth=2, label="seen on new rows")
-        ax.set(title=f"breast cancer, 150 rows, {title}", xlabel="F1")
+        ax.set(title=f"breast cancer, 150 rows, {title}", xlabel="F1", ylabel="density")
         ax.legend(loc="upper left")
         shares = f"{np.mean(seen == 1):.0%} seen, {np.mean(foreseen == 1):.0%} foreseen"
         print(f"Fig. 4. {title}: F1 = 1 in {shares}")

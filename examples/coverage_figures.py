@@ -1,6 +1,6 @@
 """Does a 95 % interval cover 95 %? Three figures.
 
-1. Coverage of six intervals of a proportion, 100 rows, exact.
+1. Coverage of five intervals of a proportion, 100 rows, exact.
 2. Coverage of F1 over precision and recall, exact; pairs that cannot be stay empty.
 3. Rows that depend on each other: what thinning, groups and a design effect give.
 
@@ -70,12 +70,12 @@ def dependent_rows():
             "all rows": "auto",
             "every 10th row": {"thin": 10},
             f"every {BLOCK}th row": {"thin": BLOCK},
-            f"blocks of {BLOCK} are groups": {"block": BLOCK, "n_draws": 1000},
+            f"blocks of {BLOCK} are groups": {"block": BLOCK, "n_draws": 500},
             "design effect": design_effect,
         },
         truth,
         n=2000,
-        n_replications=400,
+        n_replications=300,
         random_state=0,
     )
     print(study)
@@ -83,9 +83,11 @@ def dependent_rows():
     display = study.plot(ax=left)
     x = study.points["hit_correlation"]
     for line, length in zip(display.lines_, study.length, strict=True):
-        right.plot(x, length, color=line.get_color(), marker=line.get_marker())
+        look = {key: getattr(line, f"get_{key}")() for key in ("color", "marker", "linestyle")}
+        right.plot(x, length, **look)
     right.set(xlabel="hit correlation", ylabel="mean length")
     right.set_ylim(bottom=0)
+    right.spines[["top", "right"]].set_visible(False)
     return figure
 
 

@@ -20,10 +20,10 @@ from skuncertain._ranked_scores import (
     bootstrap_moments,
     mean_of,
 )
-from skuncertain._recording import remember_warnings
 from skuncertain._score_input import ScoredRows
 from skuncertain._special import beta_quantile
 from skuncertain._validation import check_choice, check_draws, resolve_seed, shown
+from skuncertain._warnings import remember_warnings
 
 METHODS = ("logit-delong", "bayesian-bootstrap", "delong")
 AVERAGES = ("macro", "weighted")
@@ -285,8 +285,8 @@ def compare_auc(
     -------
     ComparisonResult
         Difference is b - a; ``p_better`` is the probability that b is better. With ``rope=0``
-        DeLong's two-sided p-value is ``2 * min(p_worse, p_better)``; scores that rank all rows
-        alike are equivalent for sure.
+        DeLong's two-sided p-value is ``2 * min(p_worse, p_better) + p_equivalent``; scores that
+        rank all rows alike are equivalent for sure, with a p-value of 1.
 
     See Also
     --------

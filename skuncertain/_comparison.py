@@ -1,6 +1,5 @@
 """Which of two models is better? On different rows, on the same rows, on the same folds."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from skuncertain._fold_scores import score_posterior
 from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import default_draws
-from skuncertain._recording import remember_warnings
 from skuncertain._validation import check_draws, check_integer, check_number, resolve_seed
+from skuncertain._warnings import dropped, remember_warnings, warn_user
 
 _PAIRED_EXACT = ("accuracy", "error_rate", "recall", "fnr", "specificity", "fpr")
 _MOST_JOINT_CELLS = 40_000  # beyond (34 classes), the prior goes to cells that were observed
@@ -218,35 +217,78 @@ def compare_paired(
     >>> round(result.p_worse, 4)  # A is right on 8 rows that B gets wrong, B on 5
     0.7967
     """
-    metric, names = get_metric(metric), check_names(names)
-    direction = _direction(metric.name, metric.greater_is_better)
-    prior = check_number("prior", prior, low=0, high=1e12, closed=True)
     y, (a, b), labels = encode_together(
         y_true, [pred_a, pred_b], labels, pos_label, names=("pred_a", "pred_b")
     )
+    size = len(labels)
+    cells = (y * size + a) * size + b
+    if size**3 <= _MOST_JOINT_CELLS:  # counting is much faster than sorting
+        numbers = np.bincount(cells, minlength=size**3)
+        cells = np.flatnonzero(numbers)
+        numbers = numbers[cells]
+    else:
+        cells, numbers = np.unique(cells, return_counts=True)
+    return compare_cells(
+        *(cells // size**2, cells // size % size, cells % size),
+        numbers,
+        labels,
+        metric=metric,
+        rope=rope,
+        prior=prior,
+        pos_label=pos_label,
+        names=names,
+        n_draws=n_draws,
+        random_state=random_state,
+    )
+
+
+@remember_warnings
+def compare_cells(
+    y: np.ndarray,
+    a: np.ndarray,
+    b: np.ndarray,
+    numbers: np.ndarray,
+    labels: tuple,
+    *,
+    metric: Any = "accuracy",
+    rope: float = 0.0,
+    prior: float = 0.5,
+    pos_label: Any = None,
+    names: Any = ("A", "B"),
+    n_draws: int | None = None,
+    random_state: Any = None,
+) -> ComparisonResult:
+    """Compare two models by the numbers of rows with a truth and an answer of each.
+
+    `y`, `a` and `b` are places of `labels`, no combination of them twice.
+    """
+    metric, names = get_metric(metric), check_names(names)
+    direction = _direction(metric.name, metric.greater_is_better)
+    prior = check_number("prior", prior, low=0, high=1e12, closed=True)
     positive = positive_of(metric, labels, pos_label)
     info = {"metric": f"difference in {metric.name}", "prior": f"{prior:g} per agreement cell"}
     below_zero = None
     if metric.name in _PAIRED_EXACT and prior > 0:
-        difference, below_zero = _discordance(y, a, b, metric.name, positive, prior, info)
+        difference, below_zero = _discordance(y, a, b, numbers, metric.name, positive, prior, info)
     else:
         difference = _joint_draws(
-            y, a, b, len(labels), metric, positive, prior, n_draws, random_state, info
+            y, a, b, numbers, len(labels), metric, positive, prior, n_draws, random_state, info
         )
+    n = int(numbers.sum())
     return judge(
         difference,
         rope,
         metric=metric.name,
         names=names,
-        method=f"{len(y)} shared rows",
+        method=f"{n} shared rows",
         greater_is_better=direction,
         below_zero=below_zero,
-        n=len(y),
+        n=n,
         prior=info["prior"],
     )
 
 
-def _discordance(y, a, b, name, positive, prior, info):
+def _discordance(y, a, b, numbers, name, positive, prior, info):
     """Exact difference of two shares of the same rows: only rows where they differ count."""
     rows = np.ones(y.shape, dtype=bool)
     if name in ("recall", "fnr"):
@@ -254,26 +296,29 @@ def _discordance(y, a, b, name, positive, prior, info):
     elif name in ("specificity", "fpr"):
         rows = y != positive
     if name in ("specificity", "fpr"):  # right means: not called positive
-        right_a, right_b = a[rows] != positive, b[rows] != positive
+        right_a, right_b = a != positive, b != positive
     else:
-        right_a, right_b = a[rows] == y[rows], b[rows] == y[rows]
-    if not rows.any():
-        warnings.warn(
+        right_a, right_b = a == y, b == y
+    total = numbers[rows].sum()
+    if total == 0:
+        warn_user(
             f"{name} is 0/0: the class does not occur, so the answer is the prior.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
-    only_a, only_b = np.sum(right_a & ~right_b) + prior, np.sum(right_b & ~right_a) + prior
+    only_a = numbers[rows & right_a & ~right_b].sum() + prior
+    only_b = numbers[rows & right_b & ~right_a].sum() + prior
     if name in ("error_rate", "fnr", "fpr"):
         only_a, only_b = only_b, only_a
-    rest = rows.sum() + 4 * prior - only_a - only_b
+    rest = total + 4 * prior - only_a - only_b
     difference = discordance_posterior(only_a, only_b, rest, **info)
     return difference, betainc(only_b, only_a, 0.5)
 
 
-def _joint_draws(y, a, b, size, metric, positive, prior, n_draws, random_state, info):
+def _joint_draws(y, a, b, counts, size, metric, positive, prior, n_draws, random_state, info):
     """Dirichlet draws of the cells (truth, answer of A, answer of B)."""
-    cells, counts = np.unique((y * size + a) * size + b, return_counts=True)
+    cells = (y * size + a) * size + b
+    order = np.argsort(cells)
+    cells, counts = cells[order], counts[order]
     if size**3 <= _MOST_JOINT_CELLS:
         full = np.zeros(size**3)
         full[cells] = counts
@@ -304,11 +349,10 @@ def _joint_draws(y, a, b, size, metric, positive, prior, n_draws, random_state, 
         draws[start:stop] = values[1] - values[0]
     for to in (to_a, to_b):
         if np.isnan(metric.evaluate((to @ counts[used]).reshape(size, size), positive=positive)):
-            warnings.warn(
+            warn_user(
                 f"{metric.name} is 0/0 in the data (a class that never occurs or is never "
                 "predicted): the answer leans on the prior.",
                 UndefinedMetricWarning,
-                stacklevel=3,
             )
             break
     low, high = metric.range
@@ -404,11 +448,10 @@ def compare_cv(
     values, n_train, n_test = right.values - left.values, left.n_train, left.n_test
     missing = np.isnan(values)
     if missing.any():
-        warnings.warn(
+        warn_user(
             f"a score is missing in {int(missing.sum())} of {missing.size} folds: they are left "
             "out of both.",
             UndefinedMetricWarning,
-            stacklevel=2,
         )
     if values.ndim == 1:
         sizes = (np.asarray(n_train), np.asarray(n_test))
@@ -419,8 +462,7 @@ def compare_cv(
     # Equal gaps must be equal, whatever the rounding of the scores that they come from.
     unit = 2.0**-47 * max(np.nanmax(np.abs(x.values)) for x in sides) or 1.0
     values = np.round(values / unit) * unit
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)  # told above
+    with dropped(UndefinedMetricWarning):  # told above
         difference = score_posterior(
             values,
             "nadeau_bengio",

@@ -1,11 +1,10 @@
 """The reports of comparisons of two models."""
 
-import warnings
-
 import numpy as np
 
 from skuncertain._report import column, interval_cell, make_report, section
 from skuncertain._report_cells import share_cell
+from skuncertain._warnings import dropped, kept
 
 _POINTS = 241
 READING = (
@@ -21,8 +20,7 @@ def comparison_report(result, level, kind, digits=None):
     """Report of a ComparisonResult."""
     a, b = result.names
     difference = result.difference
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with kept() as caught:
         low, high = (np.ravel(end) for end in difference.interval(level, kind))
     middle = np.ravel(difference.median())
     error, middle_error = (
@@ -66,7 +64,7 @@ def comparison_report(result, level, kind, digits=None):
         },
         question=_question(result, of),
         sections={"difference": section("Difference", columns, rows, figure=figure)},
-        warnings=[*result.warnings, *(str(w.message) for w in caught)],
+        warnings=[*result.warnings, *caught.texts],
         reading=[text.replace("B - A", f"{b} - {a}") for text in READING],
         digits=digits,
     )
@@ -141,10 +139,11 @@ def datasets_report(result, level, kind, digits=None):
         column("p_better", f"P({b} better)"),
     ]
     sets = [{"data set": str(k), "difference": d} for k, d in enumerate(result.differences)]
+    notes = []
     if result.per_dataset is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a data set without any difference is no surprise
+        with dropped():  # the report says which data set it is
             ends = result.per_dataset.interval(level, kind)
+        notes = [*result.per_dataset.warnings, *_flat_data_sets(ends)]
         for row, low, high in zip(sets, *ends, strict=True):
             row["difference"] = interval_cell((low, high), row["difference"])
     folds = result.per_dataset and result.per_dataset.n_folds
@@ -167,7 +166,7 @@ def datasets_report(result, level, kind, digits=None):
             "tests": section("Tests", columns, rows),
             "datasets": section("Data sets", ["data set", "difference"], sets),
         },
-        warnings=[],
+        warnings=notes,
         reading=[
             "A data set is drawn at random from all data sets like these. The probabilities say "
             "which of worse, equivalent and better is the most frequent outcome there.",
@@ -175,3 +174,15 @@ def datasets_report(result, level, kind, digits=None):
         ],
         digits=digits,
     )
+
+
+def _flat_data_sets(ends):
+    """What to say of data sets on which all folds have the same difference."""
+    flat = np.flatnonzero(np.isclose(*ends, rtol=0, atol=1e-12)).tolist()  # 0.9 - 0.8 is not 0.1
+    if not flat:
+        return []
+    named = ", ".join(map(str, flat[:10])) + (" and others" if len(flat) > 10 else "")
+    return [
+        f"all folds of data set {named} have the same difference: its interval has no width, which "
+        "says nothing about uncertainty."
+    ]

@@ -1,6 +1,5 @@
 """`ComparisonResult`: three probabilities and the posterior of a difference."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from skuncertain._validation import (
     shown,
 )
 from skuncertain._version import __version__
+from skuncertain._warnings import dropped
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 
@@ -110,8 +110,7 @@ class ComparisonResult:
         tail = f"{self.method}, rope={self.rope:g}"
         if self.difference.shape:
             return f"ComparisonResult({b} against {a}{of}, shape={self.difference.shape}; {tail})"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateIntervalWarning)
+        with dropped(DegenerateIntervalWarning):
             low, high = self.interval()
             middle = self.difference.median()
         chances = {"better": self.p_better, "worse": self.p_worse, "equivalent": self.p_equivalent}

@@ -1,6 +1,7 @@
 """`ConfusionCounts`: an immutable stack of confusion matrices with its labels."""
 
 import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -236,12 +237,12 @@ class ConfusionCounts:
         total = self.counts.sum(axis=(-2, -1))
         return total.item() if total.ndim == 0 else total
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape:
             raise TypeError("a single confusion matrix has no length; its counts are in .counts")
         return self.shape[0]
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> "ConfusionCounts":
         if not self.shape:
             raise IndexError("a single confusion matrix cannot be indexed; use .counts")
         # Only the stack axes are indexed; cells are in .counts
@@ -249,10 +250,10 @@ class ConfusionCounts:
         part = self.counts.reshape(-1, *self.counts.shape[-2:])[which]
         return self._make(part, self.labels, self.pos_label)
 
-    def __iter__(self):
+    def __iter__(self) -> "Iterator[ConfusionCounts]":
         return (self[k] for k in range(len(self)))
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> "ConfusionCounts":
         if isinstance(other, numbers.Integral) and other == 0:  # so that sum(...) works
             return self
         if not isinstance(other, ConfusionCounts):

@@ -1,7 +1,5 @@
 """The report of one confusion matrix: `classification_report` with intervals."""
 
-import warnings
-
 import numpy as np
 
 from skuncertain._class_rates import cell_rates, class_posterior
@@ -11,6 +9,7 @@ from skuncertain._metrics import get_metric
 from skuncertain._posterior import warn_small, warn_undefined, weak_prior
 from skuncertain._priors import cell_prior, describe_prior
 from skuncertain._report import column, interval_cell, make_report, section
+from skuncertain._warnings import kept
 
 BASES = ("precision", "recall", "f1")
 _DRAWN = ("f1_macro", "precision_weighted", "f1_weighted")
@@ -42,8 +41,7 @@ def counts_report(
     matrix = np.asarray(counts.counts, dtype=float)
     support = matrix.sum(axis=-1)
     notes = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with kept() as caught:
         per_class = {base: posteriors_of_classes(base) for base in BASES}
         rows, priors, draws = _class_rows(per_class, names, support, level, kind)
         for name, metrics in (
@@ -58,7 +56,7 @@ def counts_report(
                 priors.append(posterior.prior)
                 draws.append((posterior.n_draws, posterior.seed))
             rows.append(row)
-    notes += [str(warning.message) for warning in caught]
+    notes += caught.texts
     rates = cell_rates(matrix, prior) if how is None else None
     sections = {
         "scores": section(

@@ -243,9 +243,11 @@ def coverage_study(
     random_state : int, Generator, RandomState or None, default=None
         Seed.
     verbose : int, default=0
-        With 1, a line on stderr tells how far the study is.
+        With 1, a progress bar on stderr.
     checkpoint : str or path, default=None
-        An ``.npz`` file for finished tasks. The same call goes on from there after an interruption.
+        A file for finished tasks: lines of JSON, one written whenever a task is done. After an
+        interruption of any kind the same call goes on from there; only samples that were being
+        worked on are lost.
 
     Returns
     -------

@@ -1,6 +1,5 @@
 """Posteriors of a finished cross-validation."""
 
-import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +24,6 @@ from skuncertain._fold_variance import ESTIMANDS
 from skuncertain._intervals import Interval
 from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
-from skuncertain._recording import recorded
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._splits import Splits
 from skuncertain._validation import (
@@ -37,6 +35,7 @@ from skuncertain._validation import (
     resolve_seed,
     shown,
 )
+from skuncertain._warnings import recorded, warn_user
 
 TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
 MANY_CLASS_METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "mcc")
@@ -353,15 +352,14 @@ class CrossValPosterior:
         """One warning for lost folds, one for folds that disagree."""
         warn_of_lost_folds(self.lost, len(self.counts) + len(self.lost))
         if self.splits.overlap:
-            warnings.warn(
+            warn_user(
                 f"split {self.splits.overlap[0]} tests rows that it has trained on: its score says "
                 "nothing about new rows.",
                 UserWarning,
-                stacklevel=3,
             )
         found = self.disagreement()
         if found:
-            warn_of_disagreement(found, stacklevel=4)
+            warn_of_disagreement(found)
 
     def to_dict(self) -> dict:
         """Plain representation.
@@ -519,12 +517,11 @@ def cross_val_posterior(
     if splits is None:
         repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
         if n_repeats is None:
-            warnings.warn(
+            warn_user(
                 "cv_results does not hold the indices of the splits: the folds are taken to "
                 "test every row once. Call cross_validate(..., return_indices=True), or give "
                 "n_repeats=.",
                 UserWarning,
-                stacklevel=2,
             )
         if (len(counts) + len(lost)) % repeats:
             raise ValueError(

@@ -1,7 +1,6 @@
 """`BayesianCrossValidator`: cross-validation whose scores come with intervals."""
 
 import time
-import warnings
 from concurrent.futures import BrokenExecutor, CancelledError
 from copy import copy
 from typing import Any
@@ -35,11 +34,11 @@ from skuncertain._distributions import Posterior
 from skuncertain._fold_methods import POOLING, check_omega
 from skuncertain._intervals import Interval
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
-from skuncertain._recording import recorded
 from skuncertain._report import IntervalReport
 from skuncertain._scorers import ConfusionCountsScorer
 from skuncertain._splits import Splits, as_rows
 from skuncertain._validation import check_bool, resolve_seed, shown
+from skuncertain._warnings import recorded, warn_user
 
 # A process that died (out of memory, a machine that went away) takes its folds with it, and joblib
 # its whole call: loky says BrokenExecutor, dask says CancelledError.
@@ -55,11 +54,10 @@ def _run_again_if_a_worker_dies(function, *args, **kwargs):
         except _WORKER_LOST as error:
             if attempt == _ATTEMPTS:
                 raise
-            warnings.warn(
+            warn_user(
                 f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): all folds are "
                 f"run again, attempt {attempt + 1} of {_ATTEMPTS}.",
                 RuntimeWarning,
-                stacklevel=3,
             )
 
 
@@ -71,11 +69,10 @@ def _warn_of_unknown_classes(splits, codes, labels):
         )
         unknown = np.flatnonzero(tested & ~known)
         if unknown.size:
-            warnings.warn(
+            warn_user(
                 f"split {k} tests rows of class {labels[unknown[0]]!r} but trains on none: no "
                 "model can get them right. Use a stratified or shuffled splitter.",
                 UserWarning,
-                stacklevel=3,
             )
             return
 

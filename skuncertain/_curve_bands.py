@@ -11,7 +11,7 @@ from scipy.special import betainc
 from skuncertain._auc import ranking_posterior
 from skuncertain._distributions import BetaPosterior, Posterior
 from skuncertain._ranked_scores import area, average_precision, average_precision_at
-from skuncertain._score_input import ScoredRows
+from skuncertain._score_input import ScoredRows, of_folds
 from skuncertain._special import beta_quantile
 from skuncertain._validation import (
     as_numbers,
@@ -506,7 +506,7 @@ def _curve(positive, score):
 
 
 def _one_ranking(y_true, y_score, labels, pos_label):
-    pooling = "pooled" if hasattr(y_score, "cv_results_") else None
+    pooling = "pooled" if of_folds(y_score) else None
     rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
     if rows.n_scored > 1:
         raise ValueError(

@@ -1,6 +1,5 @@
 """Reading fold counts out of the result of ``cross_validate``."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from skuncertain._labels import (
 from skuncertain._scorers import read_cells
 from skuncertain._splits import Splits
 from skuncertain._validation import shown
+from skuncertain._warnings import warn_user
 
 HOW = (
     "Call cross_validate(estimator, X, y, cv=..., scoring=ConfusionCountsScorer(), "
@@ -78,11 +78,10 @@ def warn_of_lost_folds(lost, n_splits):
     """Name the folds that are left out."""
     if lost:
         left = n_splits - len(lost)
-        warnings.warn(
+        warn_user(
             f"left out, because they failed: folds {list(lost)} of {n_splits} (counted from 0). "
             f"The answer rests on {left} fold{'s' * (left != 1)}.",
             FitFailedWarning,
-            stacklevel=3,
         )
 
 

@@ -1,7 +1,5 @@
 """The report of a cross-validation."""
 
-import warnings
-
 import numpy as np
 
 from skuncertain._class_rates import cell_tables
@@ -11,6 +9,7 @@ from skuncertain._fold_methods import Folds, per_proportion
 from skuncertain._fold_variance import wang_li_omega
 from skuncertain._metrics import get_metric
 from skuncertain._report import column, free_key, interval_cell, make_report, section
+from skuncertain._warnings import dropped
 
 # What is shown beside the method that was asked for.
 SIDE_BY_SIDE: dict = {
@@ -38,8 +37,7 @@ READING = (
 def cv_report(result, digits=None):
     """Report of a CrossValPosterior."""
     settings, counts = result.settings, result.counts
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the result remembers them
+    with dropped():  # the result remembers them
         sections = {"scores": _scores(result)}
     if not result.splits.obstacle:
         sections["methods"] = _methods(result)
@@ -128,7 +126,9 @@ def _scores(result):
                 "pooled": about.micro,
                 "mean": about.macro,
                 "interval": interval_cell(
-                    result.intervals[name], error=posterior.interval_error(level, kind)
+                    result.intervals[name],
+                    error=posterior.interval_error(level, kind),
+                    point=posterior.observed,
                 ),
                 "omega": about.omega if pooled else None,
                 "lowest_fold": values.min() if values.size else None,
@@ -170,8 +170,7 @@ def _methods(result):
         others.pop("averaged")
     others = {first: {}} | {name: how for name, how in others.items() if name != first}
     rows, beyond, missing = [], False, set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what matters is told of the method that was asked for
+    with dropped():  # what matters is told of the method that was asked for
         for name, metric in result.metrics.items():
             row = {"metric": name}
             for method, options in others.items():
@@ -185,6 +184,7 @@ def _methods(result):
                 row[method] = interval_cell(
                     interval,
                     error=posterior.interval_error(level, kind),
+                    point=posterior.observed,
                 )
             rows.append(row)
     titles = {name: name for name in others} | {first: f"{first} (asked)"}
@@ -272,8 +272,7 @@ def fold_rates(matrices, n_repeats, omega="auto", estimand="algorithm", prior=1.
     """Posterior of P(predicted j | true i) for all cells, from folds ``(splits, C, C)``."""
     tables = np.moveaxis(cell_tables(np.asarray(matrices, dtype=float)), 0, -3)
     folds = Folds(tables, get_metric("recall"), 1, n_repeats)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an empty class is told of the metrics
+    with dropped():  # an empty class is told of the metrics
         about = folds.posterior("pooled", warn=False, omega=omega, estimand=estimand, prior=1.0)
     weight = about.diagnostics.omega
     hits, misses = folds.pooled[..., 1, 1], folds.pooled[..., 1, 0]

@@ -13,7 +13,6 @@ from scipy.special import betaln, gammaln
 
 from skuncertain._intervals import Interval, make_interval
 from skuncertain._quadrature import BetaRule
-from skuncertain._recording import recorded
 from skuncertain._special import beta_cdf, beta_hdi, beta_logpdf, beta_quantile, scale_odds
 from skuncertain._validation import (
     as_numbers,
@@ -25,6 +24,7 @@ from skuncertain._validation import (
     shown,
 )
 from skuncertain._version import __version__
+from skuncertain._warnings import recorded
 
 LARGEST_SHAPE = 1e100  # sums and squares of shapes must be floats
 

@@ -70,7 +70,10 @@ class DrawsPosterior(Posterior):
         q = float(check_probability(q))
         half = np.sqrt(q * (1 - q) / n)  # one standard error of the empirical cdf
         low, high = np.clip(q - half, 0, 1), np.clip(q + half, 0, 1)
-        return 0.5 * (self._empirical(high) - self._empirical(low))
+        ends = self._empirical(low), self._empirical(high)
+        with np.errstate(invalid="ignore"):
+            spread = 0.5 * (ends[1] - ends[0])
+        return np.where(ends[0] == ends[1], 0.0, spread)  # both may be infinite
 
     def interval_error(self, level=0.95, kind="eti"):
         """Monte Carlo error of the ends of an interval.

@@ -5,7 +5,6 @@ independent observations, and pooled counts are not n independent rows. Every me
 of dealing with that; `METHODS` lists them.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +29,7 @@ from skuncertain._resampling import multinomial_replicates
 from skuncertain._results import FoldDiagnostics
 from skuncertain._sums import BetaSum
 from skuncertain._validation import check_choice, check_draws, check_number, resolve_seed, shown
+from skuncertain._warnings import dropped, warn_user
 from skuncertain.exceptions import (
     DegenerateIntervalWarning,
     FoldDisagreementWarning,
@@ -139,10 +139,9 @@ class Folds:
         else:
             weight = self._omega(method, omega, estimand)
             if not np.all(self.matrices.sum(axis=(-3, -2, -1)) > 0):
-                warnings.warn(
+                warn_user(
                     "there are no rows in any fold: the answer is the prior.",
                     UndefinedMetricWarning,
-                    stacklevel=3,
                 )
             options = {name: options.get(name) for name in known_options(method)}
             options = {k: v for k, v in options.items() if k not in ("omega", "estimand")}
@@ -196,7 +195,7 @@ class Folds:
         """One warning in words that tell what to do."""
         found = self.disagreement()
         if found:
-            warn_of_disagreement([found], stacklevel=4)
+            warn_of_disagreement([found])
 
     def _info(self, prior_text):
         return {
@@ -232,18 +231,16 @@ class Folds:
             before = proportion_counts(prior, self.metric, self.positive)[:2]
             text = describe_prior(prior)
         if np.any((hits + misses == 0) & (self.pooled.sum(axis=(-2, -1)) > 0)):
-            warnings.warn(
+            warn_user(
                 f"{self.metric.name} is 0/0 in the pooled folds: the interval leans on the prior.",
                 UndefinedMetricWarning,
-                stacklevel=5,
             )
         a, b = hits + before[0], misses + before[1]
         if np.any((a == 0) | (b == 0)):
-            warnings.warn(
+            warn_user(
                 f"the prior puts no mass on an outcome of {self.metric.name} that was not observed:"
                 " its posterior is a point mass or undefined. Use a prior above 0.",
                 UndefinedMetricWarning,
-                stacklevel=5,
             )
         return BetaPosterior(a, b, odds=odds, **self._info(text))
 
@@ -258,9 +255,8 @@ class Folds:
             name = "neutral" if matrix.shape[-1] == 2 else "shared"
             text = f"auto: {name}" if prior == 1 else f"{prior:g} x {name}"
             prior = "auto" if prior == 1 else prior * cell_prior(name, matrix)
-        with warnings.catch_warnings():
-            # Few rows are few rows; that they count less in folds is another matter.
-            warnings.simplefilter("ignore", SmallSampleWarning)
+        # Few rows are few rows; that they count less in folds is another matter.
+        with dropped(SmallSampleWarning):
             result = posterior_of(
                 matrix,
                 self.metric,
@@ -305,11 +301,10 @@ class Folds:
                     np.random.default_rng(child),
                 )
         if np.any(np.ptp(draws, axis=-1) == 0):
-            warnings.warn(
+            warn_user(
                 f"all bootstrap replicates of {self.metric.name} are equal: the bootstrap cannot "
                 "produce what was not observed. Use method='pooled'.",
                 DegenerateIntervalWarning,
-                stacklevel=4,
             )
         info = self._info(None) | {"closing": False}
         return DrawsPosterior(draws.reshape(*self.shape, n_draws), seed=seed, **info)
@@ -335,11 +330,10 @@ class Folds:
     def _warn_unused(self, used):
         lost = int((~used).sum())
         if lost:
-            warnings.warn(
+            warn_user(
                 f"{self.metric.name} has no case in {lost} of {used.size} folds: they are left out "
                 "and K is adjusted.",
                 UndefinedMetricWarning,
-                stacklevel=5,
             )
 
     def _averaged(self, weight, *, prior, rho, prior_per_fold):
@@ -366,12 +360,11 @@ class Folds:
         self._warn_unused(used)
         number = used.sum(axis=-1)
         if not prior_per_fold and np.any(self.matrices.sum(axis=(-3, -2, -1)) < 5 * number):
-            warnings.warn(
+            warn_user(
                 "method='averaged' needs folds of more than a few rows: with hardly any prior in "
                 "each, their posteriors collapse and the interval is too short. Use "
                 "method='pooled'.",
                 SmallSampleWarning,
-                stacklevel=4,
             )
         k = number / self.n_repeats
         correlation = (
@@ -405,8 +398,7 @@ class Folds:
 
     def _fold_posteriors(self, prior, per_fold, few_draws=False):
         """Posterior of every fold, for a metric that is no proportion."""
-        with warnings.catch_warnings():  # folds that lack a class are reported as left out
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with dropped(UndefinedMetricWarning):  # folds that lack a class are reported as left out
             if not isinstance(prior, float):
                 prior = prior if per_fold else prior / self.n_folds
             elif not per_fold:
@@ -470,15 +462,14 @@ class Folds:
         )
 
 
-def warn_of_disagreement(found, stacklevel):
+def warn_of_disagreement(found):
     """Tell once which metrics differ between folds more than sampling explains."""
-    warnings.warn(
+    warn_user(
         "the folds disagree more than sampling explains on " + "; ".join(found) + ". The learner "
         "may be unstable, or the folds may differ (groups, time). The interval is about the "
         "algorithm on average: test the one model that you will use on rows that were held out, or "
         "repeat the cross-validation 5 times and ask for estimand='model'.",
         FoldDisagreementWarning,
-        stacklevel=stacklevel,
     )
 
 

@@ -1,12 +1,11 @@
 """Fold scores, of any metric, become Student's t around their mean."""
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._location_scale import StudentPosterior
 from skuncertain._validation import check_number, rectangular, shown
+from skuncertain._warnings import warn_user
 
 SCORE_METHODS = ("t", "corrected_t", "nadeau_bengio")
 GRANDVALET_RHO = 0.7
@@ -30,18 +29,16 @@ def score_posterior(
     number = np.where(number < 2, np.nan, number)
     name = metric or "score"
     if not usable.all():
-        warnings.warn(
+        warn_user(
             f"{name} is undefined (0/0) in {int((~usable).sum())} of {usable.size} folds: they are "
             "left out, so the mean is not that of all rows.",
             UndefinedMetricWarning,
-            stacklevel=4,
         )
     if np.isinf(scores).any():
-        warnings.warn(
+        warn_user(
             f"{name} is infinite in a fold: mean and variance of the folds do not exist. Use "
             "method='pooled'.",
             UndefinedMetricWarning,
-            stacklevel=4,
         )
     with np.errstate(invalid="ignore"):
         mean = np.where(usable, scores, 0.0).sum(axis=-1) / number

@@ -1,6 +1,5 @@
 """Frequentist baselines: binomial intervals and the bootstrap."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from skuncertain._validation import (
     check_level,
     resolve_seed,
 )
+from skuncertain._warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 _BINOMIAL = ("wilson", "clopper-pearson", "agresti-coull", "jeffreys")
@@ -137,10 +137,9 @@ def confidence_interval(
             )
         hits, misses, odds = found
         if np.any(hits + misses == 0):
-            warnings.warn(
+            warn_user(
                 f"{metric.name} is 0/0 in the data: the interval is its whole range.",
                 UndefinedMetricWarning,
-                stacklevel=2,
             )
         low, high = _binomial(hits, misses, level, method)
         return make_interval(scale_odds(low, odds), scale_odds(high, odds))
@@ -171,9 +170,7 @@ def confidence_interval(
 
 def _bootstrap(matrix, by_group, value_of, method, level, n_resamples, seed, stratified):
     if matrix.sum() == 0:
-        warnings.warn(
-            "a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning, stacklevel=3
-        )
+        warn_user("a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning)
         return np.nan, np.nan
     if by_group is None:
         values = multinomial_replicates(matrix, value_of, n_resamples, seed, stratified)
@@ -181,10 +178,9 @@ def _bootstrap(matrix, by_group, value_of, method, level, n_resamples, seed, str
         values = group_replicates(by_group, value_of, n_resamples, seed)
     undefined = np.isnan(values).mean()
     if undefined > 0:
-        warnings.warn(
+        warn_user(
             f"the metric is 0/0 in {undefined:.1%} of the bootstrap replicates; they are left out.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     if method == "bootstrap":
         return percentile_interval(values, level)
@@ -203,11 +199,10 @@ def _warn_degenerate(metric, low, high):
             if proportion_counts(np.ones((2, 2)), metric, 1) is not None
             else "ConfusionCounts.posterior(...).interval()"
         )
-        warnings.warn(
+        warn_user(
             f"the bootstrap of {metric.name} has no width: every replicate has the same value, "
             f"because resampling cannot produce errors that were not observed. Use {exact}.",
             DegenerateIntervalWarning,
-            stacklevel=3,
         )
 
 

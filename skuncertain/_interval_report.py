@@ -1,6 +1,5 @@
 """`interval_report`: from labels, counts or any result to a report."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from skuncertain._priors import check_prior
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._validation import as_list, check_kind, check_level, resolve_seed, shown
+from skuncertain._warnings import dropped
 
 _FREE_LEVEL = (BayesianCrossValidator, CrossValPosterior, ComparisonResult, DatasetComparison)
 _FIXED_LEVEL = (Leaderboard, SearchPosterior)
@@ -197,8 +197,7 @@ def _of_result(result, given, digits):
     if isinstance(result, _FREE_LEVEL):
         return result.report(digits=digits, **given)
     if _is_search(result):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the report lists them
+        with dropped():  # the report lists them
             found = search_posterior(result, **given)
         return found.report(digits=digits)
     if isinstance(result, _FIXED_LEVEL):

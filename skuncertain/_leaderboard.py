@@ -16,7 +16,6 @@ from skuncertain._metrics import get_metric
 from skuncertain._posterior import default_draws
 from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter, rank_betas
 from skuncertain._ranking_report import leaderboard_report
-from skuncertain._recording import remember_warnings
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._scorers import directed
 from skuncertain._validation import (
@@ -31,6 +30,7 @@ from skuncertain._validation import (
     shown,
 )
 from skuncertain._version import __version__
+from skuncertain._warnings import remember_warnings
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,6 @@
 """Truths with a learner in them: data are drawn, models fitted, folds counted."""
 
 import copy
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from skuncertain._labels import encode, plain_label, to_numpy
 from skuncertain._splits import Splits, as_rows
 from skuncertain._truths import Sample, Truth, sequence
 from skuncertain._validation import check_choice, check_integer, shown
+from skuncertain._warnings import others_silenced
 
 
 class LearnerTruth(Truth):
@@ -74,8 +74,7 @@ class LearnerTruth(Truth):
             for name, value in sorted(model.get_params().items())
             if (name == "random_state" or name.endswith("__random_state")) and value is None
         }  # nor must an unseeded learner
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of convergence and the like: thousands of fits
+        with others_silenced():  # of convergence and the like: thousands of fits
             return model.set_params(**seeds).fit(take_rows(X, rows), self._labelled(y[rows]))
 
     def _labelled(self, codes):

@@ -1,12 +1,11 @@
 """Posteriors on another scale: Student's t, normal on the logit scale, and a moved range."""
 
-import warnings
-
 import numpy as np
 from scipy.special import expit, gammaln, logit, ndtr, ndtri, stdtr, stdtrit
 
 from skuncertain._distributions import Posterior
 from skuncertain._intervals import shortest_of_quantiles
+from skuncertain._warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 
@@ -79,18 +78,16 @@ class StudentPosterior(Posterior):
         low, high = ends = super().interval(level, kind)
         name = self.metric or "score"
         if np.any((np.asarray(low) < self.range[0]) | (np.asarray(high) > self.range[1])):
-            warnings.warn(
+            warn_user(
                 f"the t interval of {name} leaves its range {self.range}: t knows no limits. "
                 "method='pooled' does, where folds can be pooled.",
                 DegenerateIntervalWarning,
-                stacklevel=2,
             )
         if np.any(self.scale == 0):
-            warnings.warn(
+            warn_user(
                 f"all folds have the same {name}: the t interval has no width, which says nothing "
                 "about uncertainty. method='pooled' has one, where folds can be pooled.",
                 DegenerateIntervalWarning,
-                stacklevel=2,
             )
         return ends
 
@@ -141,18 +138,16 @@ class NormalPosterior(StudentPosterior):
         """Interval, with a warning where it leaves the range of the metric."""
         low, high = ends = Posterior.interval(self, level, kind)
         if np.any((np.asarray(low) < self.range[0]) | (np.asarray(high) > self.range[1])):
-            warnings.warn(
+            warn_user(
                 f"the normal interval of {self.metric} leaves its range {self.range}: a normal "
                 "distribution knows no limits.",
                 DegenerateIntervalWarning,
-                stacklevel=2,
             )
         if np.any((self.scale == 0) & (self.loc != 0)):  # no difference at all is sure
-            warnings.warn(
+            warn_user(
                 f"{self.metric} has a variance of 0, as with scores that are all tied: the "
                 "interval has no width, which says nothing about uncertainty.",
                 DegenerateIntervalWarning,
-                stacklevel=2,
             )
         return ends
 

@@ -10,7 +10,6 @@ successes and failures of the binomial intervals all follow from them.
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,6 +38,7 @@ from skuncertain._validation import (
     nearest_name,
     shown,
 )
+from skuncertain._warnings import warn_user
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,11 +208,10 @@ def warn_if_undefined(name, value, zero_division):
     undefined = np.isnan(value)
     if np.any(undefined) and np.isnan(zero_division):
         where = "" if value.ndim == 0 else f" for {int(undefined.sum())} of {value.size} matrices"
-        warnings.warn(
+        warn_user(
             f"{name} is 0/0 and therefore undefined{where}: NaN. "
             "Use zero_division= to choose another value.",
             UndefinedMetricWarning,
-            stacklevel=3,
         )
     return float(value) if value.ndim == 0 else value
 

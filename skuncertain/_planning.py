@@ -242,11 +242,12 @@ def required_sample_size(
     ----------
     metric : str, Metric or callable, default="recall"
         See :func:`get_metric`.
-    expected : float, pair of float, BetaPosterior or ConfusionCounts
+    expected : float, pair of float, Posterior or ConfusionCounts
         What the metric is expected to be. A number is taken as its true value. A pair (mode,
         concentration) is a Beta distribution: its peak, and how many samples this opinion is worth
         (more than 2). A posterior, or the counts, of a pilot study bring their own uncertainty.
-        Metrics other than proportions and F1 need counts: their intervals depend on all cells.
+        Metrics other than proportions and F1 need one of these two, because their intervals depend
+        on all cells.
     width : float
         Wanted length of the interval, from its lower to its upper end: 0.1 for plus or minus 0.05.
     level : float, default=0.95
@@ -371,7 +372,7 @@ def expected_width(
         predicted positives for precision, all rows for accuracy; the result says it.
     metric : str, Metric or callable, default="recall"
         See :func:`get_metric`.
-    expected : float, pair of float, BetaPosterior or ConfusionCounts
+    expected : float, pair of float, Posterior or ConfusionCounts
         What the metric is expected to be, see :func:`required_sample_size`.
     level : float, default=0.95
         Probability of the interval.
@@ -461,19 +462,16 @@ def _study(metric, expected, level, kind, prior, prevalence, pos_label, simulati
         )
     prior = check_prior(prior, 2 if pilot is None else pilot.n_classes)
     if proportion_cells(metric) is None:
+        believed = prior
         if pilot is None:
-            raise TypeError(
-                f"expected must be ConfusionCounts of a pilot study for {metric.name}, got "
-                f"{shown(expected)}: the length of its interval depends on all cells, not on its "
-                "value alone."
-            )
+            pilot, believed, pos_label = _pilot_behind(metric, expected)
         if prevalence is not None:
             raise ValueError(
                 f"prevalence cannot be used for {metric.name}: n counts rows, as they were in the "
                 "pilot study."
             )
         study = SimulatedStudy(
-            metric, pilot, prior, level, kind, pos_label, n_studies, n_draws, seed
+            metric, (pilot, believed), prior, level, kind, pos_label, n_studies, n_draws, seed
         )
         return study, Successes(rate=1.0), f"what a pilot of {pilot.n:g} rows says"
     if pilot is None:
@@ -486,6 +484,26 @@ def _study(metric, expected, level, kind, prior, prevalence, pos_label, simulati
         positive = 1 if positive is None else positive
         study = ProportionStudy(metric, successes, prior, level, kind, pilot.n_classes, positive)
     return study, _rows_that_count(study, pilot, prevalence), text
+
+
+def _pilot_behind(metric, expected):
+    """Counts, prior and positive class that a posterior of the metric was made from."""
+    asked = getattr(expected, "_origin", None)
+    if asked is None or asked.metric.name != metric.name:
+        raise TypeError(
+            f"expected must be ConfusionCounts of a pilot study for {metric.name}, or their "
+            f"posterior of it, got {shown(expected)}: the length of its interval depends on all "
+            "cells, not on its value alone."
+        )
+    if asked.counts.shape:
+        raise ValueError("expected must be one posterior, got a stack: index the counts first.")
+    if asked.model != "dirichlet" or asked.prevalence is not None:
+        raise ValueError(
+            "expected must be a posterior with model='dirichlet' and the prevalence of the counts: "
+            "the planned analysis has these."
+        )
+    labels = asked.counts.labels
+    return asked.counts, asked.prior, None if asked.positive is None else labels[asked.positive]
 
 
 def _successes(metric, expected):

@@ -9,9 +9,11 @@ from scipy.special import betainc, ndtri
 from skuncertain._comparison_result import check_rope
 from skuncertain._differences import difference_of, discordance_posterior, probability_below
 from skuncertain._distributions import BetaPosterior
+from skuncertain._metrics import get_metric
 from skuncertain._planning_studies import TOLERANCE, Plan, Successes, last_true
 from skuncertain._validation import check_bool, check_number
 
+_COUNTED = {"accuracy": "rows", "recall": "real positives", "specificity": "real negatives"}
 _MOST_ROWS = 1_000_000
 _NEGLIGIBLE = 1e-11  # probability of an outcome that is left out
 
@@ -48,6 +50,13 @@ class ComparisonSampleSize(Plan):
         By how much b must be better.
     prior : float
         Prior of the planned comparison.
+    metric : str
+        "accuracy", "recall" or "specificity".
+    rows : int or None
+        Rows to collect (for each model, if they are different) so that at least `n` of them count,
+        with probability `power`. None if it is not known how many of the rows count.
+    rows_on_average : int or None
+        Rows that bring `n` on average: about every second time they are too few.
 
     See Also
     --------
@@ -75,6 +84,9 @@ class ComparisonSampleSize(Plan):
     power: float
     rope: float
     prior: float
+    metric: str = "accuracy"
+    rows: int | None = None
+    rows_on_average: int | None = None
 
     def __repr__(self):
         better = "b better" + (f" by more than {self.rope:g}" if self.rope else "")
@@ -82,6 +94,8 @@ class ComparisonSampleSize(Plan):
             about = f"disagreement on {self.disagreement * 100:.3g} % of the rows"
         else:
             about = f"rates {self.rate:g} and {self.rate + self.difference:g}"
+        if self.rows is not None and self.rows != self.n:
+            about += f"; {self.rows} rows bring that many with probability {self.power:g}"
         return (
             f"ComparisonSampleSize({self.n} {self.counted}: a true difference of "
             f"{self.difference:g} shows, with P({better}) at least {self.probability:g}, with "
@@ -99,19 +113,20 @@ def comparison_sample_size(
     power: float = 0.8,
     rope: float = 0.0,
     prior: float = 0.5,
+    metric: Any = "accuracy",
+    prevalence: float | None = None,
 ) -> ComparisonSampleSize:
     """Number of rows that show which of two models is better.
 
     Parameters
     ----------
     difference : float
-        True difference b - a of the accuracies (recalls, specificities), above `rope`.
+        True difference b - a of the metric, above `rope`.
     disagreement : float, default=None
-        For the same rows: share of the rows on which exactly one of the models is right; at least
-        `difference`. Models that are alike disagree on few.
+        For the same rows: share of the rows (that count) on which exactly one of the models is
+        right; at least `difference`. Models that are alike disagree on few.
     rate : float, default=None
-        For different rows: accuracy (recall, specificity) of model a; that of b is `difference`
-        more.
+        For different rows: metric of model a; that of b is `difference` more.
     paired : bool, default=True
         Whether both models predict the same rows, as in :func:`compare_paired`, or each its own, as
         in :func:`compare`.
@@ -124,6 +139,12 @@ def comparison_sample_size(
     prior : float, default=0.5
         Prior of the planned comparison. For the same rows as in :func:`compare_paired`; for
         different rows on each side of each rate, as in :func:`proportion_posterior`.
+    metric : {"accuracy", "recall", "specificity"}, default="accuracy"
+        Which rows count: all, real positives or real negatives. Other metrics depend on more than
+        a difference and a disagreement.
+    prevalence : float, default=None
+        Share of real positives, for recall and specificity: the result then says how many rows to
+        collect.
 
     Returns
     -------
@@ -142,8 +163,6 @@ def comparison_sample_size(
     which only a, and only b, is right. The chance is a sawtooth in the number of rows; those after
     the answer are checked one by one, `checked_to` says how far.
 
-    For recall the rows are real positives, for specificity real negatives.
-
     Examples
     --------
     >>> from skuncertain import comparison_sample_size
@@ -151,7 +170,19 @@ def comparison_sample_size(
     235
     >>> comparison_sample_size(difference=0.05, rate=0.85, paired=False).n  # of each model
     537
+    >>> plan = comparison_sample_size(
+    ...     difference=0.05, disagreement=0.1, metric="recall", prevalence=0.2
+    ... )
+    >>> plan.n, plan.rows_on_average, plan.rows
+    (235, 1175, 1232)
     """
+    found = get_metric(metric)
+    if found.name not in _COUNTED:
+        raise ValueError(
+            f"metric must be one of {', '.join(map(repr, _COUNTED))}, got {metric!r}: other "
+            "metrics depend on more than a difference and a disagreement."
+        )
+    counting = _counting(found.name, prevalence)
     paired = check_bool("paired", paired)
     rope = check_rope(rope)
     difference = check_number("difference", difference, low=0, high=1)
@@ -181,9 +212,10 @@ def comparison_sample_size(
             )
         study = _UnpairedStudy(difference, rate, probability, rope, prior)
     n, first_n, checked_to = _search(study, power - TOLERANCE)
+    counted = _COUNTED[found.name]
     return ComparisonSampleSize(
         n=n,
-        counted="rows that both models predict" if paired else "rows for each model",
+        counted=f"{counted} that both models predict" if paired else f"{counted} for each model",
         chance=study.chance(n),
         first_n=first_n,
         checked_to=checked_to,
@@ -195,7 +227,22 @@ def comparison_sample_size(
         power=power,
         rope=rope,
         prior=prior,
+        metric=found.name,
+        rows=None if counting is None else counting.rows_for(n, power),
+        rows_on_average=None if counting is None else int(np.ceil(n / counting.mean() - 1e-9)),
     )
+
+
+def _counting(name, prevalence):
+    """Distribution of the rows that count among all rows, or None if it is not known."""
+    if name == "accuracy":
+        if prevalence is not None:
+            raise ValueError("prevalence cannot be used for accuracy: every row counts.")
+        return Successes(rate=1.0)
+    if prevalence is None:
+        return None
+    share = check_number("prevalence", prevalence, low=0, high=1, closed=False)
+    return Successes(rate=share if name == "recall" else 1 - share)
 
 
 def _given(name, value, other, other_value, setting):

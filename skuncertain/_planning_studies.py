@@ -1,6 +1,5 @@
 """What planning rests on: the outcomes of a study that has not been made yet."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from skuncertain._proportions import proportion_cells
 from skuncertain._special import beta_logpdf
 from skuncertain._validation import import_optional, shown
 from skuncertain._version import __version__
+from skuncertain._warnings import dropped
 from skuncertain.exceptions import SmallSampleWarning
 
 MOST = 10_000_000  # samples whose outcomes can be listed
@@ -184,8 +184,7 @@ class ProportionStudy:
                     "only: choose another prior, or plan for accuracy."
                 )
         self.counted = _COUNTED[self.mask]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with dropped(UndefinedMetricWarning):
             ends = self._posterior(np.array([0, 1]), np.array([1, 0]))
         _refuse_zero(ends.a, ends.b, prior)
         self.prior_text = ends.prior
@@ -296,7 +295,8 @@ class SimulatedStudy:
 
     counted = "rows"
 
-    def __init__(self, metric, pilot, prior, level, kind, pos_label, n_studies, n_draws, seed):
+    def __init__(self, metric, belief, prior, level, kind, pos_label, n_studies, n_draws, seed):
+        pilot, believed = belief  # counts, and the prior with which they tell what to expect
         self.metric, self.pilot, self.prior = metric, pilot, prior
         self.level, self.kind, self.pos_label = level, kind, pos_label
         self.n_studies, self.seed = n_studies, seed
@@ -304,16 +304,19 @@ class SimulatedStudy:
         # Fewer draws for large matrices; each length is then known to a few per cent.
         default = int(np.clip(5e7 / (cells * n_studies), 500, 4000))
         self.n_draws = default if n_draws is None else n_draws
-        resolved = prior
-        if isinstance(prior, str) and prior == "auto":
-            resolved = "neutral" if pilot.n_classes == 2 else "shared"
-        model = build_model(pilot.counts.astype(float), resolved, "dirichlet", None, None)
-        _refuse_zero(model.rows - pilot.counts, 1.0, prior)
+        _refuse_zero(self._model(prior).rows - pilot.counts, 1.0, prior)
+        model = self._model(believed)
         draws = model.sample(np.random.default_rng([seed, 0]), n_studies).reshape(n_studies, cells)
         self.shares = draws / draws.sum(axis=1, keepdims=True)
         self.prior_text = pilot.posterior(
             metric, prior=prior, pos_label=pos_label, n_draws=1, random_state=0
         ).prior
+
+    def _model(self, prior):
+        """Joint posterior of the cells after the pilot study."""
+        if isinstance(prior, str) and prior == "auto":
+            prior = "neutral" if self.pilot.n_classes == 2 else "shared"
+        return build_model(self.pilot.counts.astype(float), prior, "dirichlet", None, None)
 
     def distribution(self, n):
         """Lengths and their probabilities."""
@@ -323,10 +326,8 @@ class SimulatedStudy:
         counts = ConfusionCounts._make(
             tables.reshape(-1, size, size), self.pilot.labels, self.pilot.pos_label
         )
-        with warnings.catch_warnings():
-            # A small study may lack a class: its long interval is part of the answer.
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            warnings.simplefilter("ignore", SmallSampleWarning)
+        # A small study may lack a class: its long interval is part of the answer.
+        with dropped(UndefinedMetricWarning, SmallSampleWarning):
             posterior = counts.posterior(
                 self.metric,
                 prior=self.prior,

@@ -6,7 +6,6 @@ Dirichlet over all cells ("matched"); other frequencies, or a prevalence given b
 Tötsch and Hoffmann's model.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._rates import Rates
 from skuncertain._sums import BetaSum
 from skuncertain._validation import check_draws, check_integer, resolve_seed, shown
+from skuncertain._warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
@@ -212,11 +212,10 @@ def posterior_of(
     draws, seed = draw_metrics(joint, [metric], view.positive, n_draws, random_state)
     posterior = DrawsPosterior(draws[0], seed=seed, **info)
     if np.any(np.asarray(posterior.undefined) > 0):
-        warnings.warn(
+        warn_user(
             f"{metric.name} is 0/0 in {np.max(posterior.undefined):.2%} of the draws; they are "
             "left out. A prior above 0 on every cell avoids this.",
             UndefinedMetricWarning,
-            stacklevel=4,
         )
     return posterior
 
@@ -267,11 +266,10 @@ def warn_small(matrix, metric):
     few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
     averaged = metric.average == "macro" or metric.name == "balanced_accuracy"
     if averaged and np.any(few & (total > 0)):
-        warnings.warn(
+        warn_user(
             f"{metric.name} averages over classes with few rows (fewer than 20 per class, or fewer "
             "than 5 in one class): its interval is known to be somewhat too short here.",
             SmallSampleWarning,
-            stacklevel=5,
         )
 
 
@@ -279,11 +277,10 @@ def warn_undefined(observed, metric, matrix, proper):
     """One warning if the data say nothing about the metric (and there are data at all)."""
     silent = np.isnan(observed) & (matrix.sum(axis=(-2, -1)) > 0)
     if np.any(silent):
-        warnings.warn(
+        warn_user(
             f"{metric.name} is 0/0 in the data (a class that never occurs or is never predicted)"
             + (": the interval leans on the prior." if proper else ": NaN."),
             UndefinedMetricWarning,
-            stacklevel=5,
         )
 
 
@@ -297,11 +294,10 @@ def _exact(joint, metric, positive, info):
         if found is not None:
             hits, misses, odds = found
             if np.any((hits == 0) | (misses == 0)):
-                warnings.warn(
+                warn_user(
                     f"the prior puts no mass on an outcome of {metric.name} that was not observed: "
                     "its posterior is a point mass or undefined. Use a prior above 0.",
                     UndefinedMetricWarning,
-                    stacklevel=5,
                 )
             return BetaPosterior(hits, misses, odds=odds, **info)
     family = None
@@ -435,11 +431,10 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
     draws, seed = draw_metrics(joint, [metric], positive, n_draws, random_state, n=n)
     posterior = DrawsPosterior(draws[0], seed=seed, **info)
     if np.any(np.asarray(posterior.undefined) > 0):
-        warnings.warn(
+        warn_user(
             f"{metric.name} is 0/0 on {np.max(posterior.undefined):.2%} of the new test sets of "
             f"{n} rows; they are left out.",
             UndefinedMetricWarning,
-            stacklevel=4,
         )
     return posterior
 

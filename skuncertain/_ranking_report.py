@@ -3,7 +3,7 @@
 import numpy as np
 
 from skuncertain._report import column, interval_cell, make_report, section
-from skuncertain._report_cells import distinct, share_cell
+from skuncertain._report_cells import distinct, share_cell, share_of
 
 _SHOWN = 30  # rows of a plot
 _HEAT_MAP = 15
@@ -69,11 +69,18 @@ _COLUMNS = [
 def _rank_section(names, probabilities, scores, n_draws):
     """Heat map of the ranks, or bars of P(best) if the ranks are not known."""
     if probabilities is None:
+        name = scores["columns"][0]["key"]
+        rows = [{name: row[name], "p_best": row["p_best"]} for row in scores["rows"]]
+        # One that is rarely good may still be often the best: the bars have an order of their own.
+        rows.sort(key=lambda row: -share_of(row["p_best"]))
+        shown = min(len(rows), _SHOWN)
         return section(
             "Probability of being the best",
-            scores["columns"],
-            scores["rows"],
-            figure={"type": "bars", "column": "p_best", "most": _SHOWN, "instead": True},
+            [name, column("p_best", "P(best)")],
+            rows,
+            notes=[f"the {shown} most probable of {len(rows)}"] if len(rows) > shown else [],
+            figure={"type": "bars", "column": "p_best", "most": shown, "instead": True},
+            ranked=True,
             in_text=False,
         )
     shown = min(len(names), _HEAT_MAP)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from skuncertain._files import write_file
 from skuncertain._report_cells import clean, table_texts, text_width
 from skuncertain._report_html import fragment, page
 from skuncertain._validation import check_choice, check_integer, import_optional
@@ -189,7 +190,8 @@ class IntervalReport:
         Parameters
         ----------
         path : str or Path
-            The suffix says how: .html, .md, .json, .csv (the first table) or .txt.
+            The suffix says how: .html, .md, .json, .csv (the first table) or .txt. The file is
+            written whole or not at all: if that fails, what was there before is still there.
 
         Returns
         -------
@@ -203,7 +205,7 @@ class IntervalReport:
                 f"path must end with one of {', '.join(_SUFFIXES)}, got {str(path)!r}."
             )
         text = getattr(self, _SUFFIXES[suffix])()
-        path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", errors="backslashreplace")
+        write_file(path, (text.rstrip("\n") + "\n").encode("utf-8", "backslashreplace"))
         return path
 
     def _section(self, name):
@@ -240,9 +242,13 @@ def section(title, columns, rows, *, notes=(), figure=None, ranked=False, in_tex
     }
 
 
-def interval_cell(interval, value=None, error=0.0, value_error=0.0):
-    """Describe an entry with an interval; the errors are those of its ends and of its value."""
+def interval_cell(interval, value=None, error=0.0, value_error=0.0, point=None):
+    """Describe an entry with an interval; the errors are those of its ends and of its value.
+
+    A `point` is drawn and not printed, because it stands in another column.
+    """
     cell = {"low": interval[0], "high": interval[1], "error": error}
+    cell |= {} if point is None else {"point": point}
     return cell if value is None else {"value": value, **cell, "value_error": value_error}
 
 
@@ -254,8 +260,11 @@ def free_key(name, taken):
 def make_report(
     kind_of_report, title, *, settings, question, sections, warnings, reading, digits=None
 ):
-    """Report of a summary; `settings` must tell level, kind, prior, method, omega, n and k."""
-    shown = shown_settings(settings)
+    """Report of a summary.
+
+    `settings` must tell level, kind, prior, method, omega, n and k, or what is to be ``shown``.
+    """
+    shown = settings["shown"] if "shown" in settings else shown_settings(settings)
     summary = {
         "schema_version": SCHEMA_VERSION,
         "skuncertain": __version__,

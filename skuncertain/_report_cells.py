@@ -46,6 +46,11 @@ def share_cell(value, n_draws):
     return {"value": value, "error": math.sqrt(p * (1 - p) / n_draws)}
 
 
+def share_of(cell):
+    """Probability in an entry that `share_cell` made."""
+    return cell["value"] if isinstance(cell, dict) else cell
+
+
 def decimals(width, digits):
     """Decimals that were asked for, or enough to see the width of an interval."""
     if digits is not None:

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from skuncertain._report_cells import cell_text, clean, number, share_cell
+from skuncertain._report_cells import cell_text, clean, number, share_cell, share_of
 
 _EDGE = 3.0  # per cent of the width that stay free on both sides
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
@@ -72,7 +72,7 @@ class IntervalScale:
             value
             for cell in cells
             if isinstance(cell, dict)
-            for value in (cell.get("low"), cell.get("high"), cell.get("value"))
+            for value in (cell.get("low"), cell.get("high"), _point(cell))
         ]
         values = [v for v in [*values, *include] if _finite(v)]
         within = [v for v in values if -1.0 <= v <= 1.0]
@@ -115,6 +115,11 @@ class IntervalScale:
             )
         names = ", ".join(number(value, digits) for value in values)
         return _svg(22, f"axis with marks at {names}", *parts, cls="plot axis")
+
+
+def _point(cell):
+    """Where the mark of an interval is drawn; one without an estimate has none."""
+    return cell.get("value", cell.get("point"))
 
 
 def _finite(value):
@@ -166,9 +171,9 @@ def interval_plot(cells, scale, alt, band=None):
         high = cell["high"] if _finite(cell["high"]) else scale.high
         cls = f"mark m{k % len(_MARKS)}"
         parts.append(_line(low, y, high, y, scale, f"{cls} bar"))
-        middle = cell.get("value", (low + high) / 2)
-        if _finite(middle):
-            parts.append(_mark(_MARKS[k % len(_MARKS)], scale.at(middle), y, cls))
+        point = _point(cell)
+        if _finite(point):
+            parts.append(_mark(_MARKS[k % len(_MARKS)], scale.at(point), y, cls))
     return _svg(height, alt, *parts)
 
 
@@ -266,8 +271,8 @@ def folds_figure(section, digits):
             )
         undefined = len(entry["values"]) - len(known)
         spread = f"{number(min(known), 3)} to {number(max(known), 3)}" if known else "none defined"
-        text = f"{len(known)} folds, {spread}" + (f", {undefined} undefined" if undefined else "")
-        alt = f"{entry['name']}: {text}; interval {cell_text(interval, digits)}"
+        text = spread + (f", {undefined} undefined" if undefined else "")
+        alt = f"{entry['name']}: {len(known)} folds, {text}; interval {cell_text(interval, digits)}"
         rows.append(
             element(
                 "tr",
@@ -352,6 +357,75 @@ def density_figure(section, digits):
     )
 
 
+def posteriors_figure(section, digits):
+    """Densities over each other, the interval of each as an area and as a bar below."""
+    figure = section["figure"]
+    curves = [curve for curve in figure["curves"] if curve["x"]]
+    if not curves:
+        return None
+    cells = [
+        {key: curve[key] for key in ("low", "high", "value", "error")} for curve in figure["curves"]
+    ]
+    # Everything that is drawn, however large: all curves are of one metric.
+    values = [v for curve in curves for v in (curve["x"][0], curve["x"][-1])]
+    values += [v for cell in cells for v in (cell["low"], cell["high"], cell["value"])]
+    values = [v for v in values if _finite(v)]
+    low, high = min(values), max(values)
+    scale = IntervalScale(low, high) if high > low else IntervalScale(low - 0.05, high + 0.05)
+    height, top = 150, figure["top"] * 1.04
+    canvas = element(
+        "svg",
+        {"viewBox": "0 0 100 100", "preserveAspectRatio": "none"},
+        width="100%",
+        height=f"{height}",
+    )
+    parts = [canvas]
+    for k, curve in enumerate(figure["curves"]):
+        cls = f"mark m{k % len(_MARKS)}"
+        if len(curve["x"]) == 1:  # a point mass
+            place = _percent(scale.at(curve["x"][0]))
+            parts.append(
+                element("line", x1=place, x2=place, y1="4", y2=f"{height}", cls=f"{cls} bar")
+            )
+        elif curve["x"]:
+            # A pole leaves the picture at its upper edge.
+            y = [min(v, 2 * top) if _finite(v) else 2 * top for v in curve["y"]]
+            ends = [
+                end if _finite(end) else other
+                for end, other in zip((curve["low"], curve["high"]), (low, high), strict=True)
+            ]
+            area = _piece(curve["x"], y, *ends)
+            if len(area) > 1:
+                edge = (area[0][0], 0), (area[-1][0], 0)
+                inside = [edge[0], *area, edge[1]]
+                canvas.append(
+                    element("path", d=f"{_path(inside, scale, top)} Z", cls=f"{cls} inside")
+                )
+            outline = list(zip(curve["x"], y, strict=True))
+            canvas.append(element("path", d=_path(outline, scale, top), cls=f"{cls} curve c{k}"))
+    for value in figure.get("asked", ()):
+        if _finite(value) and low <= value <= high:
+            place = _percent(scale.at(value))
+            parts.append(element("line", x1=place, x2=place, y1="0", y2=f"{height}", cls="edge"))
+    names = [curve["name"] for curve in figure["curves"]]
+    texts = [cell_text(cell, digits) for cell in cells]
+    alt = f"{figure['what']}; " + "; ".join(
+        f"{name}: {text}" for name, text in zip(names, texts, strict=True)
+    )
+    return element(
+        "div",
+        _svg(height, clean(alt), *parts, cls="plot tall"),
+        interval_plot(cells, scale, clean("; ".join(texts))),
+        scale.axis(),
+        _legend(names) if len(names) > 1 else None,
+        cls="density",
+    )
+
+
+def _path(points, scale, top):
+    return "M" + " L".join(f"{scale.at(x):.2f} {100 - 100 * y / top:.2f}" for x, y in points)
+
+
 def _piece(x, y, low, high):
     """Points of a curve between two places, cut exactly there."""
     points = []
@@ -374,7 +448,7 @@ def bars_figure(section, digits):
     rows = []
     for row in section["rows"][: figure["most"]]:
         cell = row[key]
-        share = cell["value"] if isinstance(cell, dict) else cell
+        share = share_of(cell)
         if not _finite(share):
             continue
         text = cell_text(cell, digits)
@@ -441,6 +515,7 @@ FIGURES = {
     "folds": folds_figure,
     "matrix": matrix_figure,
     "density": density_figure,
+    "posteriors": posteriors_figure,
     "bars": bars_figure,
     "grid": grid_figure,
     "differences": differences_figure,

@@ -1,6 +1,5 @@
 """Small result types."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._metrics import get_metric
 from skuncertain._validation import import_optional, shown
+from skuncertain._warnings import warn_user
 
 
 def _plain_fields(result):
@@ -125,11 +125,10 @@ class JointPosterior:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     stack[place] = np.corrcoef(defined / np.where(largest > 0, largest, 1.0))
         if np.any(np.isnan(stack)):
-            warnings.warn(
+            warn_user(
                 "a correlation is undefined: a metric does not vary over the draws, or is 0/0 or "
                 "infinite in nearly all of them. NaN.",
                 UndefinedMetricWarning,
-                stacklevel=2,
             )
         return stack.reshape(*draws.shape[:-2], k, k)
 

@@ -1,6 +1,5 @@
 """Scores of rows, in the forms in which people have them."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +10,60 @@ from skuncertain._fold_variance import wang_li_omega
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
 from skuncertain._ranked_scores import within_folds
 from skuncertain._validation import check_choice, rectangular, shown
+from skuncertain._warnings import warn_user
 
 POOLINGS = ("folds", "pooled")
+
+
+@dataclass(frozen=True, eq=False)
+class FoldScores:
+    """Scores of the test rows of a cross-validation.
+
+    Attributes
+    ----------
+    tests : list of ndarray
+        Rows that every fold tests.
+    scores : list of ndarray or None
+        Their scores; None for a fold that failed.
+    labels : tuple
+        All classes.
+    pos_label : label
+        Positive class.
+    n_folds : int
+        Folds of one repetition.
+    oriented : bool
+        Whether scores in one column are about `pos_label`; otherwise about the last class.
+    """
+
+    tests: list
+    scores: list
+    labels: tuple
+    pos_label: Any
+    n_folds: int
+    oriented: bool = False
+
+    @classmethod
+    def of(cls, validator):
+        """Scores of a cross-validator."""
+        scores = getattr(validator, "scores_", None)
+        if scores is None:
+            raise ValueError(
+                "the cross-validator has no scores: use "
+                "BayesianCrossValidator(..., keep_predictions=True) with an estimator that has "
+                "predict_proba or decision_function."
+            )
+        return cls(
+            validator.cv_results_["indices"]["test"],
+            scores,
+            as_labels(list(validator.score_classes_)),
+            validator.counts_.pos_label,
+            validator.result_.n_folds,
+        )
+
+
+def of_folds(y_score):
+    """Whether scores come from the folds of a cross-validation."""
+    return isinstance(y_score, FoldScores) or hasattr(y_score, "cv_results_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +98,11 @@ class ScoredRows:
     def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None):
         """Check labels and scores, or take those of a cross-validator."""
         y = to_numpy("y_true", y_true)
+        if y.ndim == 2 and y.shape[1] == 1:  # a column, as everywhere else
+            y = y[:, 0]
         if y.ndim != 1:
             raise ValueError(f"y_true must hold one label per row, got shape {y.shape}.")
-        if hasattr(y_score, "cv_results_"):
+        if of_folds(y_score):
             return cls._of_folds(y, y_score, labels, pos_label, pooling)
         if pooling is not None:
             raise ValueError("pooling is for a cross-validator; plain scores have no folds.")
@@ -63,19 +116,13 @@ class ScoredRows:
         return made._check()
 
     @classmethod
-    def _of_folds(cls, y, validator, labels, pos_label, pooling):
+    def _of_folds(cls, y, given, labels, pos_label, pooling):
         pooling = check_choice("pooling", "folds" if pooling is None else pooling, POOLINGS)
-        parts = getattr(validator, "scores_", None)
-        if parts is None:
-            raise ValueError(
-                "the cross-validator has no scores: use "
-                "BayesianCrossValidator(..., keep_predictions=True) with an estimator that has "
-                "predict_proba or decision_function."
-            )
-        tests = validator.cv_results_["indices"]["test"]
+        given = given if isinstance(given, FoldScores) else FoldScores.of(given)
+        parts, tests = given.scores, given.tests
         if labels is not None:
             raise ValueError("labels are known to the cross-validator: leave them out.")
-        labels = as_labels(list(validator.score_classes_))
+        labels = given.labels
         kept = [k for k, part in enumerate(parts) if part is not None]
         row = np.concatenate([np.asarray(tests[k]) for k in kept])
         if row.max() >= len(y):
@@ -84,13 +131,13 @@ class ScoredRows:
                 f"it has tested row {int(row.max())}."
             )
         fold = np.repeat(kept, [len(tests[k]) for k in kept])
-        pos_label = validator.counts_.pos_label if pos_label is None else pos_label
+        pos_label = given.pos_label if pos_label is None else pos_label
         whole = np.concatenate([np.asarray(parts[k]) for k in kept])
         scores, classes = _columns(whole, labels, pos_label)
-        if whole.ndim == 1 and len(labels) == 2 and classes[0] == 0:
+        if whole.ndim == 1 and len(labels) == 2 and classes[0] == 0 and not given.oriented:
             scores = -scores  # decision values speak for the last class
         codes = encode(y[row], labels, "y_true")
-        weight = wang_li_omega(validator.result_.n_folds)
+        weight = wang_li_omega(given.n_folds)
         if pooling == "pooled":
             if np.unique(row).size < row.size:
                 raise ValueError(
@@ -133,6 +180,8 @@ class ScoredRows:
         """Short text for reprs and reports."""
         if self.folded:
             method += f", mean of {np.unique(self.fold).size} folds"
+        elif self.weight != 1:
+            method += ", folds pooled"
         return method if self.weight == 1 else f"{method}, omega {self.weight:.3g}"
 
     def class_weights(self, average):
@@ -153,11 +202,10 @@ class ScoredRows:
             return self._weighted(function(positive, score))
         found, lacking = within_folds(function, positive, score, self.fold, self.row)
         if lacking:
-            warnings.warn(
+            warn_user(
                 f"{len(lacking)} of {np.unique(self.fold).size} folds lack a class: they have no "
                 "ranking to judge and are left out.",
                 UndefinedMetricWarning,
-                stacklevel=4,
             )
         return self._weighted(found)
 

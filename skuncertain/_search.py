@@ -13,7 +13,6 @@ from skuncertain._fold_scores import score_posterior
 from skuncertain._location_scale import StudentPosterior
 from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter
 from skuncertain._ranking_report import search_report
-from skuncertain._recording import remember_warnings
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._report_cells import distinct
 from skuncertain._search_results import read_search
@@ -24,6 +23,7 @@ from skuncertain._validation import (
     import_optional,
     resolve_seed,
 )
+from skuncertain._warnings import remember_warnings
 
 _SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
 _CHUNK = 4_000_000  # numbers worked on at once

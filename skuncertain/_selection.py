@@ -1,6 +1,5 @@
 """The score of a selected model, without the optimism of having selected it."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from skuncertain._intervals import Interval
 from skuncertain._labels import encode_together, positive_of, to_numpy
 from skuncertain._scorers import directed
 from skuncertain._validation import as_list, check_integer, check_level, resolve_seed
+from skuncertain._warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 
 
@@ -177,11 +177,10 @@ def bbc_score(
     low, high = np.quantile(outside, [(1 - level) / 2, (1 + level) / 2])
     selected = int(np.argmax(whole))
     if low == high:
-        warnings.warn(
+        warn_user(
             f"all bootstrap samples have the same {metric.name}: the interval has no width, which "
             "says nothing about uncertainty.",
             DegenerateIntervalWarning,
-            stacklevel=2,
         )
     return BBCScore(
         score=float(outside.mean()),

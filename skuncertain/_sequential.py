@@ -1,6 +1,5 @@
 """Is the model still as good as it was? A posterior that is fed batch by batch."""
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,6 +26,7 @@ from skuncertain._validation import (
     shown,
 )
 from skuncertain._version import __version__
+from skuncertain._warnings import dropped
 
 _CELLS_AT_ONCE = 2**20
 _NAMES = ("past", "batch")
@@ -58,8 +58,7 @@ class _Question:
 
     def value(self, counts):
         """Value of the metric; NaN, without a warning, where it is 0/0."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with dropped(UndefinedMetricWarning):
             return counts.score(self.metric, pos_label=self.pos_label)
 
     def compare(self, past, batch):
@@ -567,9 +566,8 @@ class SequentialPosterior:
         def counts(matrices):
             return ConfusionCounts._make(matrices, known.labels, known.pos_label)
 
-        with warnings.catch_warnings():
-            # Told where it concerns the present; a start without positives is not worth repeating.
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
+        # Told where it concerns the present; a start without positives is not worth repeating.
+        with dropped(UndefinedMetricWarning):
             low, high = asked.posterior(counts(past + batch)).interval(asked.level, asked.kind)
         value = asked.value(counts(batch))
         clear = ~np.isnan(value) & ~np.isnan(asked.value(counts(past)))

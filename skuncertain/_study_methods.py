@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from skuncertain._priors import PER_CELL
 from skuncertain._proportions import proportion_cells
 from skuncertain._truths import count_rows
 from skuncertain._validation import as_list, check_integer, nearest_name, shown
+from skuncertain._warnings import dropped, kept, others_kept
 
 BINOMIAL = ("wilson", "clopper-pearson", "agresti-coull")
 RESAMPLING = ("bootstrap", "bca")
@@ -85,8 +85,7 @@ class Method:
         if self.function is confidence_interval:
             return False
         trial = ConfusionCounts(np.ones((n_classes, n_classes), dtype=int))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with dropped():
             known = {k: v for k, v in self.options.items() if k != "kind"}
             posterior = trial.posterior(
                 question.metric, pos_label=question.pos_label, **known, random_state=0
@@ -120,10 +119,15 @@ class Method:
     def intervals(self, sample, question, seed):
         """Both ends for every sample, NaN where there is none, with reasons and warnings."""
         reasons: list = []
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            low, high = self._ends(sample, question, seed, reasons)
-        texts = {f"{w.category.__name__}: {w.message}" for w in caught}
+        if self.own:
+            with others_kept() as caught:
+                low, high = self._ends(sample, question, seed, reasons)
+            found = [(w.message, w.category) for w in caught]
+        else:
+            with kept() as ours:
+                low, high = self._ends(sample, question, seed, reasons)
+            found = ours.found
+        texts = {f"{category.__name__}: {text}" for text, category in found}
         return low, high, reasons, sorted(texts)
 
     def _ends(self, sample, question, seed, reasons):

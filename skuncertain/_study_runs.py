@@ -3,13 +3,10 @@
 import functools
 import hashlib
 import inspect
-import io
 import json
 import os
 import sys
 import time
-import warnings
-import zipfile
 from concurrent.futures import BrokenExecutor, CancelledError
 from pathlib import Path
 
@@ -17,38 +14,55 @@ import joblib
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from skuncertain._files import write_file
+from skuncertain._warnings import warn_user
+
 # A process that died takes its task with it, and joblib its whole call: loky says BrokenExecutor,
 # dask says CancelledError. Finished tasks are kept, so only the others are run again.
 _WORKER_LOST = (BrokenExecutor, CancelledError)
 _ATTEMPTS = 3
-_SAVE_EVERY = 2.0  # seconds; an orderly end saves in any case
+_SHOW_EVERY = 0.5  # seconds
+_BAR, _LINE = 20, 80  # characters
 _FIXED = (bool, int, float, str, bytes, tuple, np.ndarray)
 _BATCH = 8  # tasks per worker where the backend cannot give back results one by one
 
 
 class Progress:
-    """A line on stderr, written again as tasks are done."""
+    """A bar on stderr, drawn again as tasks are done."""
 
     def __init__(self, total, verbose):
-        self.total, self.verbose, self.done = total, verbose, 0
+        self.total, self.verbose, self.done, self.known = total, verbose, 0, 0
         self.start, self.shown = time.monotonic(), 0.0
+
+    def skip(self, number):
+        """Count tasks that an earlier run has finished."""
+        self.known += number
+        self.step(number)
 
     def step(self, number=1):
         """Count finished tasks."""
         self.done += number
         now = time.monotonic()
-        if self.verbose and (now - self.shown > 0.5 or self.done == self.total):
+        if self.verbose and (now - self.shown > _SHOW_EVERY or self.done == self.total):
             self.shown = now
-            text = f"coverage study: {self.done} of {self.total} tasks, {now - self.start:.0f} s"
-            end = "\n" if self.done == self.total else ""
+            text, end = self._text(now - self.start), "\n" if self.done == self.total else ""
             print(f"\r{text}", end=end, file=sys.stderr, flush=True)
+
+    def _text(self, seconds):
+        bar = ("#" * (_BAR * self.done // max(self.total, 1))).ljust(_BAR, ".")
+        text = f"coverage study: {self.done} of {self.total} tasks [{bar}] {seconds:.0f} s"
+        here = self.done - self.known
+        left = seconds / here * (self.total - self.done) if here else np.inf
+        # Blanks cover the end of a longer text.
+        return (text + (f", {left:.0f} s left" if 0 < left < np.inf else "")).ljust(_LINE)
 
 
 class Checkpoint:
     """Results of finished tasks, kept in a file if there is one.
 
-    A result is a pair: an array of floats and a list of texts. The file is an ``.npz`` without
-    pickled objects, replaced as a whole, so that it is never half written.
+    A result is a pair: an array of floats and a list of texts. The file holds a line of JSON about
+    the study, and one for every finished task, written at once: whatever ends the program, only
+    tasks that were not finished are lost. A last line that is torn is left out.
     """
 
     def __init__(self, path):
@@ -56,26 +70,25 @@ class Checkpoint:
         self.results: dict = {}
         self.seed = None
         self._stored: dict | None = None
-        self._saved = time.monotonic()
+        self._length = 0  # of the whole lines
         if self.path is None:
             return
-        if self.path.suffix != ".npz":
-            raise ValueError(f"checkpoint must be the name of an .npz file, got {str(path)!r}.")
         if not self.path.parent.is_dir():
             raise ValueError(f"checkpoint must be in a directory that exists, got {str(path)!r}.")
-        if self.path.exists():
+        if self.path.exists() and self.path.stat().st_size:
             self._load()
 
     def _load(self):
         try:
-            content = io.BytesIO(self.path.read_bytes())  # np.load leaves a torn file open
-            with np.load(content, allow_pickle=False) as file:
-                head = json.loads(str(file["study"]))
-                self._stored, self.seed = head["arguments"], head["seed"]
-                for name in file.files:
-                    if name != "study":
-                        self.results[name] = (file[name], head["texts"].get(name, []))
-        except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+            content = self.path.read_bytes()
+            self._length = content.rfind(b"\n") + 1
+            first, *others = content[: self._length].splitlines()
+            head = json.loads(first)
+            self._stored, self.seed = head["arguments"], head["seed"]
+            for line in others:
+                task = json.loads(line)
+                self.results[task["task"]] = (np.array(task["sums"], dtype=float), task["texts"])
+        except (KeyError, TypeError, ValueError, OSError) as error:
             raise ValueError(
                 f"checkpoint {str(self.path)!r} is not the file of a coverage study "
                 f"({type(error).__name__}: {error}). Name another file."
@@ -83,60 +96,52 @@ class Checkpoint:
 
     def open(self, arguments, seed):
         """Refuse a file that belongs to other arguments."""
-        self.arguments, self.seed = arguments, seed
-        if self._stored is None:
+        self.seed = seed
+        if self.path is None:
             return
-        differing = [name for name in arguments if self._stored.get(name) != arguments[name]]
+        if not self.results:
+            head = json.dumps({"arguments": arguments, "seed": seed}) + "\n"
+            write_file(self.path, head.encode())
+            return
+        stored = self._stored or {}
+        differing = [name for name in arguments if stored.get(name) != arguments[name]]
         if differing:
             raise ValueError(
                 f"checkpoint {str(self.path)!r} belongs to another study: {', '.join(differing)} "
                 "differ. Repeat the call with the same arguments, name another file, or delete "
                 "this one."
             )
+        os.truncate(self.path, self._length)
 
     def add(self, key, result):
-        """Keep a result, and write the file now and then."""
+        """Keep a result."""
         self.results[key] = result
-        if time.monotonic() - self._saved > _SAVE_EVERY:
-            self.save()
-
-    def save(self):
-        """Write the file."""
         if self.path is None:
             return
-        texts = {key: list(text) for key, (_, text) in self.results.items() if text}
-        head = {"arguments": self.arguments, "seed": self.seed, "texts": texts}
-        buffer = io.BytesIO()
-        arrays = {key: array for key, (array, _) in self.results.items()}
-        np.savez_compressed(buffer, study=np.array(json.dumps(head)), **arrays)
-        temporary = self.path.with_name(self.path.name + f".{os.getpid()}.tmp")
-        temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, self.path)
-        self._saved = time.monotonic()
+        array, texts = result
+        line = json.dumps({"task": key, "sums": array.tolist(), "texts": list(texts)}) + "\n"
+        with self.path.open("ab", buffering=0) as file:
+            file.write(line.encode())
 
 
 def run_tasks(function, tasks, n_jobs, checkpoint, progress):
     """Results of ``function(key, *arguments)`` for every task ``{key: arguments}``, by key."""
-    progress.step(sum(key in checkpoint.results for key in tasks))
-    try:
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                missing = {key: a for key, a in tasks.items() if key not in checkpoint.results}
-                for key, result in _results(function, missing, n_jobs):
-                    checkpoint.add(key, result)
-                    progress.step()
-                break
-            except _WORKER_LOST as error:
-                if attempt == _ATTEMPTS:
-                    raise
-                warnings.warn(
-                    f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): its tasks "
-                    f"are run again, attempt {attempt + 1} of {_ATTEMPTS}.",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
-    finally:  # an interrupted study keeps what it has
-        checkpoint.save()
+    progress.skip(sum(key in checkpoint.results for key in tasks))
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            missing = {key: a for key, a in tasks.items() if key not in checkpoint.results}
+            for key, result in _results(function, missing, n_jobs):
+                checkpoint.add(key, result)
+                progress.step()
+            break
+        except _WORKER_LOST as error:
+            if attempt == _ATTEMPTS:
+                raise
+            warn_user(
+                f"a worker was lost ({type(error).__name__}: {str(error)[:100]}...): its tasks "
+                f"are run again, attempt {attempt + 1} of {_ATTEMPTS}.",
+                RuntimeWarning,
+            )
     return {key: checkpoint.results[key] for key in tasks}
 
 

@@ -1,7 +1,6 @@
 """Any metric along the threshold of a classifier, and the operating point."""
 
 import numbers
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +33,7 @@ from skuncertain._validation import (
     shown,
 )
 from skuncertain._version import __version__
+from skuncertain._warnings import kept
 
 _MOST = 50  # thresholds that are chosen by default
 READING = (
@@ -385,8 +385,7 @@ def threshold_report(
     if not asked:
         raise ValueError("metrics must name at least one metric, got an empty list.")
     values, low, high, errors = {}, {}, {}, {}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with kept() as caught:
         for name, metric in asked.items():
             posterior = counts.posterior(metric, prior=prior, random_state=seed)
             ends = posterior.interval(level, kind)
@@ -408,7 +407,7 @@ def threshold_report(
         interval_error=errors,
         seed=seed,
         # Beyond the highest score nothing is predicted positive: told in the report, not raised.
-        warnings=tuple(dict.fromkeys([*notes, *(str(warning.message) for warning in caught)])),
+        warnings=tuple(dict.fromkeys([*notes, *caught.texts])),
     )
 
 

@@ -16,6 +16,8 @@ for _variable in (
 
 import random
 import re
+import shutil
+import warnings
 
 import hypothesis
 import pytest
@@ -55,6 +57,22 @@ GLOBAL_RANDOM_SEEDS = _global_random_seeds()
 def global_random_seed(request):
     """Seed for every test that draws random numbers; see CONTRIBUTING.md."""
     return request.param
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Path of a browser; without one tests are skipped, loudly, and fail where CI is set."""
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    browser = next((path for path in found if path), None)
+    if browser is not None:
+        return browser
+    told = "there is no Chromium: the pages are NOT tested. tests/install_browser.sh installs it."
+    if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
+        pytest.fail(told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.warn(told, stacklevel=1)
+    pytest.skip(told)
 
 
 def pytest_report_header():

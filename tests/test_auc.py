@@ -512,6 +512,11 @@ def two_models(seed, digits=None, m1=40, m0=50):
     return y, one, two if digits is None else two.round(digits)
 
 
+def two_sided(result):
+    """DeLong's p-value, as the docstring says."""
+    return 2 * min(result.p_worse, result.p_better) + result.p_equivalent
+
+
 @pytest.mark.parametrize("digits", [None, 1, 0])
 def test_comparison_by_all_pairs(digits, global_random_seed):
     y, one, two = two_models(global_random_seed, digits)
@@ -525,7 +530,7 @@ def test_comparison_by_all_pairs(digits, global_random_seed):
     assert result.difference.mean() == pytest.approx(gap, abs=1e-12)
     assert result.difference.std() == pytest.approx(spread, rel=1e-8)
     p_value = 2 * stats.norm.sf(abs(gap) / spread)
-    assert 2 * min(result.p_worse, result.p_better) == pytest.approx(p_value, rel=1e-5)
+    assert two_sided(result) == pytest.approx(p_value, rel=1e-5)
     assert result.p_equivalent == 0
     expected = stats.norm(gap, spread)
     np.testing.assert_allclose(result.interval(), expected.ppf([0.025, 0.975]), atol=1e-8)
@@ -554,6 +559,7 @@ def test_same_scores_are_equivalent_for_sure():
         y, score = sample(0, shift=shift)
         result = compare_auc(y, score, score)
         assert (result.p_worse, result.p_equivalent, result.p_better) == (0, 1, 0)
+        assert two_sided(result) == 1
         assert result.difference.mean() == 0
         assert result.interval() == (0, 0)
         assert "equivalent in roc_auc with probability 1.00" in repr(result)
@@ -696,6 +702,7 @@ def test_pooled(estimator, data):
     assert posterior.observed == pytest.approx(roc_auc_score(y, score), abs=1e-12)
     spread = np.sqrt(delong_covariance(y, score, score) / 0.6)
     assert posterior.std() == pytest.approx(spread, rel=1e-8)
+    assert "folds pooled" in posterior.model
     ap = average_precision_posterior(y, bcv, pooling="pooled")
     assert ap.observed == pytest.approx(average_precision_score(y, score), abs=1e-12)
     # The first class as the positive one: decision values change their sign.

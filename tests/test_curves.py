@@ -515,6 +515,13 @@ def test_display_of_cross_validations(cls, make, data):
         text = legend_texts(display)[0]
         assert text.startswith(f"cv: {'AUC' if make is roc_band else 'AP'} ")
         assert f"{expected.area.observed:.3f}" in text
+        bcv = BayesianCrossValidator(
+            estimator, cv=folds, keep_predictions=True, refit=False, pos_label=0
+        )
+        area = make(y, bcv.fit(X, y)).area  # rows count less than independent ones
+        assert display.bands[None].area.interval() == area.interval()
+        assert area.interval().length > expected.area.interval().length
+        assert "folds pooled" in area.model
     bcv = BayesianCrossValidator(GaussianNB(), cv=folds, keep_predictions=True, refit=False)
     display = cls.from_predictions(y, bcv.fit(X, y), name="bcv")
     np.testing.assert_array_equal(display.bands[None].low, make(y, bcv).low)

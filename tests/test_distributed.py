@@ -7,10 +7,11 @@ import warnings
 
 import joblib
 import pytest
-from sklearn.datasets import make_classification
+from numpy.testing import assert_array_equal
+from sklearn.datasets import make_blobs, make_classification
 from sklearn.naive_bayes import GaussianNB
 
-from skuncertain import BayesianCrossValidator
+from skuncertain import BayesianCrossValidator, EstimatorTruth, coverage_study
 
 X, Y = make_classification(400, 8, flip_y=0.1, random_state=0)
 
@@ -76,6 +77,23 @@ def test_dask_cluster(cluster, expected, tmp_path):
     assert flag.exists()
     assert mortal.counts_ == expected.counts_
     assert time.monotonic() - start < 60  # a hang, not a speed, would show here
+
+
+def blobs(n_samples, random_state):
+    return make_blobs(n_samples, centers=[[0, 0], [1, 1]], random_state=random_state)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_coverage_study_on_a_dask_cluster(cluster, tmp_path):
+    truth = EstimatorTruth(GaussianNB(), blobs, cv=3, n_models=6, n_test=200)
+    options = {"n": 40, "n_replications": 20, "random_state": 0}
+    alone = coverage_study(["pooled", "t"], truth, **options)
+    file = tmp_path / "study.jsonl"
+    with joblib.parallel_config(backend="dask"):
+        found = coverage_study(["pooled", "t"], truth, checkpoint=file, **options)
+    for name in ("coverage", "length", "truth", "truth_error"):
+        assert_array_equal(getattr(found, name), getattr(alone, name))
+    assert len(file.read_text().splitlines()) == 1 + 2 + 4  # two tasks of models, four of samples
 
 
 def test_a_local_worker_that_dies(expected, tmp_path):

@@ -310,6 +310,26 @@ def test_simulated_studies_of_balanced_accuracy(global_random_seed):
     assert again.mean == found.mean
 
 
+def test_simulated_studies_from_a_posterior():
+    settings = {"metric": "mcc", "n_studies": 200, "random_state": 3}
+    counts = expected_width(60, expected=PILOT, **settings)
+    same = expected_width(60, expected=PILOT.posterior("mcc"), **settings)
+    assert same.mean == counts.mean
+    # A strong opinion that the cells are alike: MCC 0, where intervals are longest.
+    strong = PILOT.posterior("mcc", prior=1e4)
+    found = expected_width(60, expected=strong, **settings)
+    even = ConfusionCounts(np.full((2, 2), 10_000))
+    assert found.mean == pytest.approx(expected_width(60, expected=even, **settings).mean, rel=0.02)
+    assert found.mean > counts.mean + 5 * counts.mean_error
+    assert found.prior == counts.prior  # that of the planned analysis
+    other = ConfusionCounts(PILOT.counts, labels=["a", "b"], pos_label="a")
+    turned = expected_width(
+        60, expected=other.posterior("f2", pos_label="a"), **settings | {"metric": "f2"}
+    )
+    direct = expected_width(60, expected=other, pos_label="a", **settings | {"metric": "f2"})
+    assert turned.mean == direct.mean
+
+
 # --------------------------------------------------------------------------------------------------
 # Two models
 
@@ -392,6 +412,24 @@ def test_unpaired_models_against_all_comparisons(rope, prior):
     assert chance(plan.n - 1) < 0.75 <= chance(plan.n + 1)
 
 
+@pytest.mark.parametrize(("metric", "share"), [("recall", 0.2), ("tnr", 0.8), ("accuracy", 1.0)])
+@pytest.mark.parametrize("models", [{"disagreement": 0.5}, {"rate": 0.6, "paired": False}])
+def test_rows_of_a_comparison(metric, share, models):
+    prevalence = None if share == 1 else 0.2
+    plan = comparison_sample_size(
+        difference=0.3, power=0.7, metric=metric, prevalence=prevalence, **models
+    )
+    assert plan.n == comparison_sample_size(difference=0.3, power=0.7, **models).n
+    assert stats.binom.sf(plan.n - 1, plan.rows, share) >= 0.7 - 1e-12
+    assert share == 1 or stats.binom.sf(plan.n - 1, plan.rows - 1, share) < 0.7
+    assert plan.rows_on_average == np.ceil(plan.n / share)
+    word = {"recall": "real positives", "tnr": "real negatives", "accuracy": "rows"}[metric]
+    assert plan.counted.startswith(word)
+    assert (f"{plan.rows} rows bring that many with probability 0.7" in repr(plan)) == (share < 1)
+    if share < 1:
+        assert comparison_sample_size(difference=0.3, metric=metric, **models).rows is None
+
+
 def test_pairing_saves_rows():
     # Rates .85 and .9 with independent mistakes: they disagree on .85 * .1 + .15 * .9 of the rows.
     # More shared mistakes, less disagreement, fewer rows.
@@ -457,6 +495,17 @@ def test_results(plan, words):
         ({"expected": BetaPosterior(2, 0)}, ValueError, "proper posterior"),
         ({"metric": "f1", "expected": BetaPosterior(2, 3)}, ValueError, "posterior of f1"),
         ({"metric": "mcc"}, TypeError, "must be ConfusionCounts of a pilot study"),
+        ({"metric": "mcc", "expected": PILOT.posterior("kappa")}, TypeError, "posterior of it"),
+        (
+            {"metric": "mcc", "expected": ConfusionCounts([PILOT.counts] * 2).posterior("mcc")},
+            ValueError,
+            "one posterior, got a stack",
+        ),
+        (
+            {"metric": "mcc", "expected": PILOT.posterior("mcc", prevalence=0.1)},
+            ValueError,
+            "the prevalence of the counts",
+        ),
         ({"metric": "mcc", "expected": PILOT, "prevalence": 0.1}, ValueError, "n counts rows"),
         ({"metric": "accuracy", "prevalence": 0.1}, ValueError, "every row counts"),
         ({"metric": "precision", "prevalence": 0.1}, ValueError, "predicted positives"),
@@ -506,6 +555,9 @@ def test_what_expected_width_refuses():
         ({"power": 0}, ValueError, "power must be a number"),
         ({"prior": 0}, ValueError, "prior must be a number"),
         ({"difference": 1e-4, "disagreement": 0.5}, ValueError, "more than 1,000,000 rows"),
+        ({"metric": "precision"}, ValueError, "metric must be one of 'accuracy', 'recall', 'spec"),
+        ({"prevalence": 0.2}, ValueError, "prevalence cannot be used for accuracy"),
+        ({"metric": "recall", "prevalence": 1}, ValueError, "prevalence must be a number"),
     ],
 )
 def test_what_comparison_sample_size_refuses(settings, error, message):

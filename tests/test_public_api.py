@@ -1,5 +1,6 @@
 """The public names, where they are documented, and what importing them does."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -34,6 +35,8 @@ def _documented():
 def _resolve(name):
     obj = skuncertain
     for part in name.split("."):
+        if inspect.ismodule(obj) and part in SUBMODULES:
+            importlib.import_module(f"skuncertain.{part}")
         obj = getattr(obj, part)
     return obj
 
@@ -44,6 +47,41 @@ def test_all_is_sorted_and_without_duplicates():
 
 def test_every_public_name_exists():
     assert [name for name in skuncertain.__all__ if not hasattr(skuncertain, name)] == []
+
+
+def test_what_type_checkers_see_is_what_is_imported():
+    tree = ast.parse(Path(skuncertain.__file__).read_text(encoding="utf-8"))
+    (checked,) = (
+        node.body
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "_typing.TYPE_CHECKING"
+    )
+    seen = {
+        alias.name: node.module.removeprefix("skuncertain.")
+        for node in checked
+        for alias in node.names
+    }
+    assert seen == skuncertain._MODULE_OF
+    assert sorted(seen) == skuncertain.__all__
+
+
+def test_names_are_imported_when_they_are_used():
+    code = """
+import sys
+import skuncertain
+assert not {"numpy", "scipy", "sklearn"} & set(sys.modules)
+assert skuncertain.exceptions.SmallSampleWarning is skuncertain.SmallSampleWarning
+assert "ConfusionCounts" in dir(skuncertain) and "ConfusionCounts" not in vars(skuncertain)
+assert skuncertain.ConfusionCounts.__module__ == "skuncertain._counts"
+assert "ConfusionCounts" in vars(skuncertain)
+"""
+    result = _run(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="'skuncertain' has no attribute 'ConfusionCount'"):
+        skuncertain.ConfusionCount  # noqa: B018
 
 
 def test_nothing_else_is_public():
@@ -85,12 +123,12 @@ def test_import_leaves_optional_packages_alone():
     # and scikit-learn imports pandas where it finds it.
     code = f"""
 import sys
-import skuncertain
+from skuncertain import *
 optional = {sorted(OPTIONAL)}
 for name in list(sys.modules):
     if name.partition(".")[0] in [*optional, "skuncertain"]:
         del sys.modules[name]
-import skuncertain
+from skuncertain import *
 sys.exit(", ".join(name for name in optional if name in sys.modules) or None)
 """
     result = _run(code)
@@ -102,7 +140,7 @@ def test_import_works_without_optional_packages():
     code = f"""
 import sys
 sys.modules.update(dict.fromkeys({sorted(OPTIONAL)}))
-import skuncertain
+from skuncertain import *
 """
     result = _run(code)
     assert result.returncode == 0, result.stderr
@@ -111,7 +149,7 @@ import skuncertain
 def test_import_has_no_side_effects():
     # The side effects of the dependencies do not count, so everything that the
     # package imports is imported before the state is recorded.
-    listed = _run("import skuncertain, sys; print(*sys.modules)")
+    listed = _run("from skuncertain import *; import sys; print(*sys.modules)")
     assert listed.returncode == 0, listed.stderr
     modules = [name for name in listed.stdout.split() if name.partition(".")[0] != "skuncertain"]
     code = f"""
@@ -137,7 +175,7 @@ for name in {modules}:
         importlib.import_module(name)
 assert "skuncertain" not in sys.modules
 before = state()
-import skuncertain
+from skuncertain import *
 after = state()
 sys.exit(", ".join(key for key in before if before[key] != after[key]) or None)
 """

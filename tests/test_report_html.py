@@ -32,6 +32,7 @@ PLAIN = ("cat", "dog", "a name of many words that is a good deal longer", "x" * 
 LONG = ("w" * 90, "ü_" * 40, "a name of many words that is a good deal longer " * 4, "x" * 90)
 EVIL = (
     "<script>document.title='hacked'</script>",
+    "<script>alert(1)</script>",
     "<img src=x onerror=\"document.title='hacked'\">",
     "\" onload=\"document.title='hacked'",
     "</style></title><script>document.title='hacked'</script>",
@@ -182,6 +183,18 @@ def check_pictures(node, described=False):
         check_pictures(child, described)
 
 
+@pytest.mark.skipif(shutil.which("tidy") is None, reason="there is no tidy")
+@pytest.mark.parametrize("kind", KINDS)
+def test_tidy_finds_no_error(kind):
+    """Its warnings are about attributes of SVG, which it does not know."""
+    page = report_of(kind, EVIL).to_html().encode()
+    command = ["tidy", "-quiet", "-errors", "-utf8"]
+    done = subprocess.run(command, input=page, capture_output=True, timeout=60, check=False)
+    found = done.stderr.decode()
+    assert done.returncode in (0, 1), found
+    assert "Error" not in re.sub("<[^>]*>", "", found)
+
+
 def test_style_stays_with_the_report():
     """The piece of a page for notebooks leaves the rest of the page alone."""
     tree = parse("<!DOCTYPE html><title>x</title>" + report_of("paired")._repr_html_())
@@ -209,6 +222,15 @@ def axis_of(node):
     slope, start = np.polyfit(at, marks, 1)
     np.testing.assert_allclose(np.polyval([slope, start], at), marks, atol=abs(slope) * 0.02)
     return lambda text: start + slope * float(text.rstrip("%")), 0.03 * slope
+
+
+def marks(row, value):
+    """Where the marks of a row are: small pictures within the picture."""
+    return [
+        value(mark.get("x"))
+        for mark in of_class(row, "svg", "mark")
+        if mark.get("overflow") == "visible"
+    ]
 
 
 def bars(row, value):
@@ -252,6 +274,10 @@ def test_intervals_are_drawn_where_they_are(kind, section, columns):
         np.testing.assert_allclose(
             bars(drawn, value)[: len(columns)], expected, rtol=0, atol=tolerance
         )
+        points = [row[key].get("value", row[key].get("point")) for key in columns]
+        assert np.isfinite(points).all()
+        found = marks(drawn, value)[: len(columns)]
+        np.testing.assert_allclose(found, points, rtol=0, atol=tolerance)
         spoken = of_class(drawn, "svg", "plot")[0].get("aria-label")
         said = re.findall(r"\[(-?[\d.]+), (-?[\d.]+)\]", spoken)[: len(columns)]
         for text, end in zip(np.ravel(said), np.ravel(expected), strict=True):
@@ -352,12 +378,17 @@ def test_thousand_candidates():
     assert len(str(report)) < 10_000
     frame = report.to_frame()
     assert sorted(label.removeprefix("* ") for label in frame.index) == sorted(result.names)
-    # There are no probabilities of ranks any more: bars of P(best) in their place.
+    # There are no probabilities of ranks any more: bars of P(best) in their place, longest first.
     drawn = rows_with_pictures(part(report, "ranks"))
-    best = sorted(result.p_best, reverse=True)
+    best = np.argsort(-result.p_best, kind="stable")[:30]
     widths = [float(next(row.iter("rect")).get("width").rstrip("%")) for row in drawn]
-    np.testing.assert_allclose(widths, 100 * frame["p_best"][: len(widths)], atol=0.01)
-    assert max(widths) == pytest.approx(100 * best[0], abs=0.01)
+    np.testing.assert_allclose(widths, 100 * result.p_best[best], atol=0.01)
+    named = [text_of(next(row.iter("th"))).removeprefix("* ") for row in drawn]
+    np.testing.assert_allclose(
+        [result.p_best[result.names.index(name)] for name in named], result.p_best[best]
+    )
+    assert "the 30 most probable of 1000" in page
+    assert len(report.to_markdown()) < 20_000
 
 
 def test_many_classes():
@@ -431,19 +462,16 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browse(tmp_path_factory):
+def browse(chromium, tmp_path_factory):
     """Open an address in a real browser and return the document as it then is."""
-    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-    browser = next((path for path in found if path), None)
-    if browser is None:
-        pytest.skip("there is no Chromium")
     profile = tmp_path_factory.mktemp("profile")
 
     def run(address):
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
-        options += ["--disable-background-networking", f"--user-data-dir={profile}"]
+        options += ["--disable-background-networking", "--disable-component-update"]
+        options += ["--disable-sync", f"--user-data-dir={profile}"]
         options += ["--virtual-time-budget=2000", "--dump-dom", address]
-        done = subprocess.run([browser, *options], capture_output=True, timeout=60, check=True)
+        done = subprocess.run([chromium, *options], capture_output=True, timeout=60, check=True)
         return html5lib.parse(done.stdout.decode("utf-8"), namespaceHTMLElements=False)
 
     return run
@@ -454,6 +482,7 @@ def attack(address):
     act = f"document.title='hacked';new Image().src='{address}/leak'"
     return (
         f"<script>{act}</script>",
+        "<script>alert(1)</script>",
         f'<img src="{address}/leak" onerror="{act}">',
         f'" onload="{act}" style="background:url({address}/leak)',
         f"</title></style><script>{act}</script><link rel=stylesheet href={address}/leak>",
@@ -461,18 +490,26 @@ def attack(address):
     )
 
 
-def test_saved_page_in_a_browser(browse, site):
+@pytest.mark.parametrize("kind", ["classification", "cross-validation", "counts search"])
+def test_saved_page_in_a_browser(browse, site, kind):
+    """Classes, models and parameters, from a file as a colleague would open it."""
     names = attack(site.url)
-    report = report_of("classification", names)
+    report = report_of(kind, names)
     site.asked.clear()
     tree = browse(report.save(site.folder / "report.html").as_uri())
-    assert tree.find("head/title").text == "Classification report"
-    for name in names:
+    assert tree.find("head/title").text == report.to_dict()["title"]
+    used = names[:2] if kind == "cross-validation" else names
+    for name in used:
         assert name in text_of(tree.find("body"))
     assert not list(tree.iter("script"))
     assert site.asked == []
-    # The same harness sees the attack on a page that does not defend itself.
-    page = f"<!DOCTYPE html><title>Control</title>{names[0]}{names[1]}"
+
+
+def test_the_browser_would_see_an_attack(browse, site):
+    """The same harness, on a page that does not defend itself."""
+    names = attack(site.url)
+    page = f"<!DOCTYPE html><title>Control</title>{names[0]}{names[2]}"
+    site.asked.clear()
     (site.folder / "control.html").write_text(page, encoding="utf-8")
     tree = browse((site.folder / "control.html").as_uri())
     assert tree.find("head/title").text == "hacked"

@@ -55,7 +55,7 @@ def _interrupting(path, after):
 
 
 def test_interrupted_studies_go_on(tmp_path):
-    flag, file = tmp_path / "interrupt", tmp_path / "study.npz"
+    flag, file = tmp_path / "interrupt", tmp_path / "study.jsonl"
     flag.touch()
     truth, options = BinomialTruth(0.8), {"n": 30, "n_replications": 2000}
     method, calls = _interrupting(flag, 1 + 4 * 4)  # a chunk calls it four times: stack and checks
@@ -76,7 +76,7 @@ def test_interrupted_studies_go_on(tmp_path):
 
 
 def test_a_checkpoint_belongs_to_its_arguments(tmp_path):
-    file = tmp_path / "study.npz"
+    file = tmp_path / "study.jsonl"
     arguments = {"methods": {"a": "wilson"}, "truth": BinomialTruth(0.8), "n": 30}
     arguments |= {"n_replications": 300, "random_state": 1, "checkpoint": str(file)}
     coverage_study(**arguments)
@@ -97,48 +97,82 @@ def test_a_checkpoint_belongs_to_its_arguments(tmp_path):
         with pytest.raises(ValueError, match=f"belongs to another study: .*{name}.* differ"):
             coverage_study(**changed)
     coverage_study(**arguments)
-    np.savez(tmp_path / "other.npz", a=np.ones(3))
-    with pytest.raises(ValueError, match="is not the file of a coverage study"):
-        coverage_study(**arguments | {"checkpoint": tmp_path / "other.npz"})
-    (tmp_path / "torn.npz").write_bytes(file.read_bytes()[:100])
-    with pytest.raises(ValueError, match="is not the file of a coverage study"):
-        coverage_study(**arguments | {"checkpoint": tmp_path / "torn.npz"})
+    other = tmp_path / "other.csv"
+    for content in ("a,b\n1,2\n", '{"a": 1}\n', "[1, 2]\n", file.read_text()[:40], "\xff\n"):
+        other.write_text(content, encoding="latin-1")
+        with pytest.raises(ValueError, match="is not the file of a coverage study"):
+            coverage_study(**arguments | {"checkpoint": other})
+        assert other.read_text(encoding="latin-1") == content
+
+
+def test_a_checkpoint_that_is_torn(tmp_path):
+    file, options = tmp_path / "study.jsonl", {"n": 30, "n_replications": 1000}
+    truth = BinomialTruth([0.2, 0.8])
+    study = coverage_study(["wilson"], truth, checkpoint=file, **options)
+    whole = file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 1 + 2 * 4  # the study, and four tasks at each of two points
+    for length in (len(whole) - 1, len(whole) - len(lines[-1]) + 1, len(lines[0])):
+        file.write_bytes(whole[:length])
+        again = coverage_study(["wilson"], truth, checkpoint=file, **options)
+        assert again.seed == study.seed
+        assert _same(again, study)
+        assert sorted(file.read_bytes().splitlines()) == sorted(whole.splitlines())
+    file.write_bytes(lines[0])  # nothing is done: it may become another study
+    coverage_study(["wilson"], BinomialTruth(0.5), checkpoint=file, **options)
+    file.write_bytes(b"")
+    coverage_study(["wilson"], BinomialTruth(0.5), checkpoint=file, **options)
+    assert len(file.read_bytes().splitlines()) == 1 + 4
 
 
 SCRIPT = """
-import sys, time
+import os, sys, time
 from skuncertain import BinomialTruth, coverage_study, credible_interval
 
 def slow(counts):
-    time.sleep(0.04)
+    with open(sys.argv[2], "ab", buffering=0) as log:
+        log.write(b".")
+    time.sleep(0.1)
     return credible_interval(counts, metric="recall", prior="jeffreys")
 
 if __name__ == "__main__":
-    study = coverage_study({"a": slow}, BinomialTruth(0.8), n=30, n_replications=10_000,
+    study = coverage_study({"a": slow}, BinomialTruth(0.8), n=30, n_replications=5000,
                            random_state=0, n_jobs=2, checkpoint=sys.argv[1], verbose=1)
     print(repr(float(study.coverage[0])))
 """
+CALLS = 4  # of a user's function per task: all samples at once, and three of them to check that
+
+
+def _finished(file):
+    """Number of tasks in a checkpoint; the first line is about the study."""
+    return max(0, file.read_bytes().count(b"\n") - 1) if file.exists() else 0
 
 
 @pytest.mark.slow
-def test_ctrl_c_with_two_workers(tmp_path):
-    script, file = tmp_path / "script.py", tmp_path / "study.npz"
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_stopping_loses_only_what_is_in_flight(stop, tmp_path):
+    script, file, log = (tmp_path / name for name in ("script.py", "study.jsonl", "log"))
     script.write_text(SCRIPT)
-    command = [sys.executable, str(script), str(file)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert "KeyboardInterrupt" in errors
-    with np.load(file) as stored:
-        finished = len(stored.files) - 1
-    assert 0 < finished < 40
+    log.touch()
+    command = [sys.executable, str(script), str(file), str(log)]
+    with open(tmp_path / "errors", "w") as errors:  # orphaned workers would keep a pipe open
+        process = subprocess.Popen(command, stderr=errors, stdout=errors)
+        deadline = time.monotonic() + 120
+        while _finished(file) < 5 and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.02)
+        begun = len(log.read_bytes())
+        process.send_signal(stop)
+        process.wait(timeout=60)
+    finished = _finished(file)
+    assert 5 <= finished < 20
+    # Two workers, one task each, and one whose result is on its way.
+    assert begun <= CALLS * (finished + 3)
+    if stop == signal.SIGINT:
+        assert "KeyboardInterrupt" in (tmp_path / "errors").read_text()
     second = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    assert f"coverage study: {finished} of 40 tasks" in second.stderr
+    assert f"coverage study: {finished} of 20 tasks" in second.stderr
     whole = coverage_study(
-        ["jeffreys"], BinomialTruth(0.8), n=30, n_replications=10_000, random_state=0
+        ["jeffreys"], BinomialTruth(0.8), n=30, n_replications=5000, random_state=0
     )
     assert float(second.stdout) == whole.coverage[0]
 
@@ -152,4 +186,5 @@ def test_progress(capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.endswith("\n")
-    assert "coverage study: 3 of 3 tasks" in captured.err
+    assert f"coverage study: 3 of 3 tasks [{'#' * 20}]" in captured.err
+    assert captured.err.startswith("\r")

@@ -1,11 +1,14 @@
 """What all displays share: figures, room for texts, styles that survive printing in grey."""
 
 import inspect
+import io
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skuncertain._files import write_file
 from skuncertain._plot._text import characters, fit, kept
 from skuncertain._validation import import_optional, nearest_name
 
@@ -13,7 +16,7 @@ from skuncertain._validation import import_optional, nearest_name
 # beside them by readers of a grey print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "p")
-LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 2)))
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 3)))
 HATCHES = ("///", "\\\\\\", "...", "xxx", "|||", "---", "ooo")
 
 _ALIASES = {
@@ -85,21 +88,31 @@ class Display:
         Parameters
         ----------
         path : str, path or file object
-            Where to. PNG, SVG and PDF files hold the text in their metadata.
+            Where to. PNG, SVG and PDF files hold the text in their metadata. A file is written
+            whole or not at all.
         **kwargs : dict
             Arguments of ``Figure.savefig``.
         """
         if not hasattr(self, "figure_"):
             self.plot()
         figure = self.figure_.figure  # that of a subfigure, too
-        suffix = str(getattr(path, "name", path)).rpartition(".")[2]
-        keys = _METADATA.get(str(kwargs.get("format") or suffix).lower())
+        is_file = hasattr(path, "write")
+        known = kwargs.get("format") or Path(str(getattr(path, "name", path))).suffix[1:]
+        if not known and not is_file:  # as matplotlib does
+            known = figure.canvas.get_default_filetype()
+            path = f"{path}.{known}"
+        keys = _METADATA.get(str(known).lower())
         if keys is not None:
             title = self.ax_.get_title().replace("\\$", "$").replace("\n", " ")
             texts = (title or type(self).__name__, self.alt_text())
             metadata = dict(zip(keys, texts, strict=True))
             kwargs["metadata"] = metadata | (kwargs.get("metadata") or {})
-        figure.savefig(path, **kwargs)
+        if is_file:
+            figure.savefig(path, **kwargs)
+            return
+        buffer = io.BytesIO()
+        figure.savefig(buffer, **kwargs | {"format": known})
+        write_file(path, buffer.getvalue())
 
     @classmethod
     def _check_options(cls, options):
@@ -139,9 +152,7 @@ class Display:
         ax.set_xlabel(fit(xlabel, 60, 3))
         ax.set_ylabel(fit(ylabel, 40, 3))
         self._settle()
-        width, height = extent_in_points(ax)
-        ax.set_xlabel(fit(xlabel, characters(width, ax.xaxis.label.get_size()), 3))
-        ax.set_ylabel(fit(ylabel, characters(height, ax.yaxis.label.get_size()), 2))
+        width = self._fit_labels(xlabel, ylabel)
         lift = 0.0
         if legend is not None and legend[0]:
             lift = self._legend_above(width, *legend, merged("legend_kwargs", {}, legend_kwargs))
@@ -151,7 +162,17 @@ class Display:
             size = ax.title.get_size()
             ax.set_title(fit(title, characters(width, size), 3), pad=6 + lift)
         self._settle()
+        self._fit_labels(xlabel, ylabel)  # legend and title have taken some of the room
+        self._settle()
         return self
+
+    def _fit_labels(self, xlabel, ylabel):
+        """Break the labels to the size of the axes; returns their width in points."""
+        ax = self.ax_
+        width, height = extent_in_points(ax)
+        ax.set_xlabel(fit(xlabel, characters(width, ax.xaxis.label.get_size()), 3))
+        ax.set_ylabel(fit(ylabel, characters(height, ax.yaxis.label.get_size()), 3))
+        return width
 
     def _settle(self):
         """Give labels the room that they need."""
@@ -164,17 +185,32 @@ class Display:
         """Legend with as many columns as fit; returns its height in points."""
         ax, dpi = self.ax_, self.figure_.dpi
         where = {} if "loc" in given else {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
-        defaults = where | {"frameon": False, "borderaxespad": 0.2, "columnspacing": 1.2}
-        room = characters(width, ax.xaxis.label.get_size()) - 6
-        tries = [(ncols, 1.0) for ncols in range(min(len(handles), 5), 0, -1)]
+        usual = {"frameon": False, "borderaxespad": 0.2, "columnspacing": 1.2, **where}
+        box = ax.get_window_extent()
+        most = 0.45 * (_cell(ax, box)[3] - box.y0)  # of given axes; own figures grow
+        sizes: tuple = (None, 7.0, 5.5, 4.5)
+        if self._own or not where or given.keys() & {"fontsize", "prop"}:
+            sizes = (None,)
+        for size in sizes:
+            more = {} if size is None else {"fontsize": size, "handlelength": 2.4}
+            self._legend_of_width(width, handles, labels, size, usual | more | given)
+            box = self.legend_.get_window_extent()
+            if box.height <= most:
+                break
+        return box.height * 72 / dpi if where else 0.0
+
+    def _legend_of_width(self, width, handles, labels, size, options):
+        """Set `legend_` with as many columns as fit."""
+        ax = self.ax_
+        room = characters(width, size or ax.xaxis.label.get_size()) - 6
+        columns = range(min(len(handles), 5 if size is None else 8), 0, -1)
+        tries = [(ncols, 1.0) for ncols in columns]
         for ncols, share in [*tries, (1, 0.85), (1, 0.7), (1, 0.5)]:
             texts = [kept(fit(label, share * room, 3)) for label in labels]
-            legend = ax.legend(handles, texts, **({"ncols": ncols} | defaults | given))
-            box = legend.get_window_extent()
-            if box.width * 72 / dpi <= width or "ncols" in given:
+            self.legend_ = ax.legend(handles, texts, **({"ncols": ncols} | options))
+            box = self.legend_.get_window_extent()
+            if box.width * 72 / self.figure_.dpi <= width or "ncols" in options:
                 break
-        self.legend_ = legend
-        return box.height * 72 / dpi if where else 0.0
 
 
 # --------------------------------------------------------------------------------------------------
@@ -243,10 +279,23 @@ def make_room(ax, pad=3):
     for total, first, second in ((box.width, x0, x1), (box.height, y0, y1)):
         if first + second > 0.7 * total:
             return  # nothing would be left of the axes
+    if max(x0, x1, y0, y1) == 0:
+        return
+    spec, place = ax.get_subplotspec(), ax.get_position(original=True)
+    if spec is not None and np.allclose(spec.get_position(figure).bounds, place.bounds):
+        # A cell within the cell: a later tight_layout() knows it and keeps the room for the labels.
+        inner = spec.subgridspec(
+            *(3, 3),
+            width_ratios=(x0, box.width - x0 - x1, x1),
+            height_ratios=(y1, box.height - y0 - y1, y0),
+            wspace=0.0,
+            hspace=0.0,
+        )
+        ax.set_subplotspec(inner[1, 1])
+        return
     corners = [[box.x0 + x0, box.y0 + y0], [box.x1 - x1, box.y1 - y1]]
     (x0, y0), (x1, y1) = figure.transSubfigure.inverted().transform(corners)
     ax.set_position((x0, y0, x1 - x0, y1 - y0))
-    ax.set_in_layout(True)  # a later tight_layout() may place it again
 
 
 def _cell(ax, box):
@@ -280,7 +329,7 @@ def merged(parameter, defaults, given):
 
 
 def style(k):
-    """Colour, marker and line of the k-th of several; pairs of them repeat after 56."""
+    """Colour, marker and line of the k-th of several; colours with one of them repeat after 42."""
     return COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], LINES[k % len(LINES)]
 
 
@@ -295,14 +344,21 @@ def set_limits(ax, values, limits=(-np.inf, np.inf)):
     ax.set_xlim(max(low - room, limits[0] - room), min(high + room, limits[1] + room))
 
 
-def draw_intervals(ax, y, estimate, low, high, k, line_kwargs=None, marker_kwargs=None, **more):
-    """Draw horizontal intervals with their point values, in the k-th style; an arrow has no end."""
+def draw_intervals(
+    ax, y, estimate, low, high, k, line_kwargs=None, marker_kwargs=None, room=np.inf, **more
+):
+    """Draw horizontal intervals with their point values, in the k-th style; an arrow has no end.
+
+    `room` is the distance of two intervals in points: where it is small, so are they.
+    """
     colour, marker, _ = style(k)
     left, right = ax.get_xlim()
-    line = merged("line_kwargs", {"color": colour, "linewidth": 2.0, **more}, line_kwargs)
+    size = min(6.5, max(0.95 * room, 2.0))
+    thin = {"color": colour, "linewidth": 2.0 * size / 6.5}
+    line = merged("line_kwargs", thin | more, line_kwargs)
     lines = ax.hlines(y, np.clip(low, left, right), np.clip(high, left, right), **line)
-    point = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 6.5}
-    point |= {"markeredgecolor": "white", "markeredgewidth": 0.7, "zorder": 3, **more}
+    point = {"color": colour, "marker": marker, "linestyle": "none", "markersize": size}
+    point |= {"markeredgecolor": "white", "markeredgewidth": 0.1 * size, "zorder": 3, **more}
     (points,) = ax.plot(estimate, y, **merged("marker_kwargs", point, marker_kwargs))
     for end, infinite, head in ((left, np.isneginf(low), "<"), (right, np.isposinf(high), ">")):
         if infinite.any():
@@ -322,6 +378,9 @@ def draw_iso_f1(ax):
         y = f1 * x / (2 * x - f1)
         seen = (y >= bottom) & (y <= min(top, 1.0))
         if seen.sum() < 2:
+            continue
+        # A corner of a line is no guide, and its label would lie on the axes.
+        if np.ptp(x[seen]) / (right - left) + np.ptp(y[seen]) / (top - bottom) < 0.2:
             continue
         x, y = x[seen], y[seen]
         lines += ax.plot(x, y, color="0.6", linewidth=0.8, linestyle=":", zorder=1)

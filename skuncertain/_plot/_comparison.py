@@ -9,10 +9,11 @@ from skuncertain._comparison import compare, compare_cv, compare_paired
 from skuncertain._comparison_result import ComparisonResult
 from skuncertain._plot._base import COLOURS, Display, draw_intervals, height_for, merged, set_limits
 from skuncertain._plot._given import density_curve, drawn_height
-from skuncertain._plot._text import interval_name, interval_text, probability, show
+from skuncertain._plot._text import interval_name, interval_text, probability, shorten, show
 from skuncertain._validation import check_kind, check_level
 
 # Who is better: a, neither, b. The look belongs to the model, not to the side.
+_LONGEST = 24  # characters of a name below the axis
 _LOOKS = ((COLOURS[4], "///"), ("0.75", "..."), (COLOURS[0], "\\\\\\"))
 
 
@@ -328,7 +329,7 @@ class ComparisonDisplay(Display):
         ax.axhline(0.0, color="0.4", linewidth=0.8)
         ax.set_ylim(-0.14 * top, 1.06 * top)
         ax.set_yticks([])
-        a, b = self.names
+        a, b = (shorten(str(name), _LONGEST) for name in self.names)  # the minus must stay
         of = f"difference in {self.metric}" if self.metric else "difference"
         return self._finish(
             xlabel=f"{of}, {b} − {a}, {interval_name(self.level, self.kind)}",

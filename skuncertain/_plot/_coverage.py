@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._plot._base import Display, height_for, merged, style
+from skuncertain._plot._base import COLOURS, Display, height_for, merged, style
 from skuncertain._plot._text import listed, show
 from skuncertain._validation import check_choice, check_level
 
@@ -218,23 +218,26 @@ class CoverageDisplay(Display):
         ax.grid(axis="y", color="0.9")
         level = merged("level_kwargs", {"color": "0.3", "linewidth": 1.0}, level_kwargs)
         self.level_line_ = ax.axhline(self.level, **level)
+        many = len(self.coverage) > len(COLOURS)
         self.lines_, self.errors_ = [], []
         for k, (method, values) in enumerate(self.coverage.items()):
             values = _check_numbers(f"coverage[{method!r}]", values, x.size)[order]
             colour, marker, line = style(k)
-            options = {"color": colour, "linestyle": line, "marker": marker, "markersize": 5.5}
-            options |= {"markevery": max(1, -(-x.size // _MOST_MARKERS)), "linewidth": 1.4}
+            options = {"color": colour, "linestyle": line, "marker": marker}
+            options |= {"markevery": max(1, -(-x.size // _MOST_MARKERS))}
+            options |= {"markersize": 3.5 if many else 5.5, "linewidth": 0.8 if many else 1.4}
             options = merged("line_kwargs", options, line_kwargs)
             self.lines_ += ax.plot(x[order], values, **options)
             if self.error is not None:
                 half = 2 * _check_numbers(f"error[{method!r}]", self.error[method], x.size)[order]
-                bars = {"colors": options["color"], "linewidth": 1.0, "alpha": 0.8}
+                bars = {"colors": options["color"]}
+                bars |= {"linewidth": 0.6, "alpha": 0.5} if many else {"linewidth": 1, "alpha": 0.8}
                 bars = merged("error_kwargs", bars, error_kwargs)
                 self.errors_.append(ax.vlines(x[order], *_limited(values, half), **bars))
-        note = ", bars: 2 standard errors" if self.error is not None else ""
+        note = "; bars: 2 standard errors" if self.error is not None else ""
         return self._finish(
-            xlabel=self.x_name,
-            ylabel=f"coverage of {100 * self.level:g} % intervals{note}",
+            xlabel=f"{self.x_name}{note}",
+            ylabel=f"coverage of {100 * self.level:g} % intervals",
             title=name,
             legend=(
                 [*self.lines_, self.level_line_],

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from skuncertain._curve_bands import PrecisionRecallBand, RocBand, pr_band, roc_band
 from skuncertain._cv_counts import take_rows
-from skuncertain._labels import to_numpy
+from skuncertain._labels import as_labels
 from skuncertain._plot._base import Display, draw_iso_f1, height_for, merged, style
 from skuncertain._plot._text import interval_text, kept, listed, show
-from skuncertain._score_input import classifier_scores
+from skuncertain._score_input import FoldScores, classifier_scores
 from skuncertain._validation import check_bool
 
 _POINTS = 501
@@ -157,7 +157,8 @@ class _CurveDisplay(Display):
         ----------
         cv_results : dict
             Of ``cross_validate(..., return_estimator=True, return_indices=True)``, every row
-            tested once. The scores of all test rows are ranked together.
+            tested once. The scores of all test rows are ranked together. In the area rows count
+            less than independent ones, see :func:`auc_posterior`.
         X : array-like of shape (n, features)
             The rows.
         y : array-like of shape (n,)
@@ -185,11 +186,9 @@ class _CurveDisplay(Display):
         for estimator, test in zip(cv_results["estimator"], tests, strict=True):
             part, label, _ = classifier_scores(estimator, take_rows(X, test), pos_label)
             parts.append(part)
-        labels = list(cv_results["estimator"][0].classes_)
-        truth = to_numpy("y", y)[row]
-        return cls.from_predictions(
-            truth, np.concatenate(parts), labels=labels, pos_label=label, **options
-        )
+        labels = as_labels(list(cv_results["estimator"][0].classes_))
+        scores = FoldScores(tests, parts, labels, label, len(tests), oriented=True)
+        return cls.from_predictions(y, scores, **options)
 
     def _band_text(self, key, found, name):
         low, high = found.area.interval(found.level)

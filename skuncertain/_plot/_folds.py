@@ -10,6 +10,7 @@ from skuncertain._cross_validation import BayesianCrossValidator
 from skuncertain._plot._base import (
     Display,
     draw_intervals,
+    extent_in_points,
     label_rows,
     merged,
     set_limits,
@@ -266,17 +267,19 @@ class FoldDisplay(FromFolds, Display):
         ax.grid(axis="x", color="0.9")
         set_limits(ax, [values, self.estimate, self.low, self.high])
         dots = {"color": "0.35", "linestyle": "none", "marker": "o", "alpha": 0.55}
-        dots |= {"markersize": 5.5 if values.shape[1] <= 30 else 3.5, "markeredgewidth": 0.0}
+        row = extent_in_points(ax)[1] / len(labels)
+        size = min(5.5 if values.shape[1] <= 30 else 3.5, max(0.13 * row, 1.5))
+        dots |= {"markersize": size, "markeredgewidth": 0.0}
         dots = merged("dot_kwargs", dots, dot_kwargs)
         self.dots_ = []
-        for k, row in enumerate(values):
-            x = np.sort(row[np.isfinite(row)])
+        for k, folds in enumerate(values):
+            x = np.sort(folds[np.isfinite(folds)])
             y = k - 0.12 + _stacked(x, np.subtract(*ax.get_xlim()[::-1]))
             self.dots_ += ax.plot(x, y, **dots)
         estimate, low, high = (np.asarray(a) for a in (self.estimate, self.low, self.high))
         y = np.arange(len(self.metrics)) + 0.32
         self.line_, self.marker_ = draw_intervals(
-            ax, y, estimate, low, high, 0, line_kwargs, marker_kwargs
+            ax, y, estimate, low, high, 0, line_kwargs, marker_kwargs, 0.3 * row
         )
         together = f"all folds, {self.method}"
         return self._finish(

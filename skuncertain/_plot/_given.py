@@ -1,6 +1,5 @@
 """What a display is given, and the numbers that it computes before anything is drawn."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from skuncertain._distributions import BetaBinomialPosterior
 from skuncertain._fold_methods import METHODS
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._validation import check_choice
+from skuncertain._warnings import dropped
 
 # Columns of the text report, and what they ask for.
 _REPORT_METHODS = {
@@ -212,8 +212,7 @@ def fold_numbers(result, metric, how, level, kind, quiet):
     """Numbers by one method; one that nobody asked for may fail or warn without a word."""
     if not quiet:
         return numbers(result.posterior(metric, **how), level, kind)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with dropped():
         try:
             return numbers(result.posterior(metric, **how), level, kind)
         except ValueError:  # not for this metric or this number of folds
@@ -254,10 +253,11 @@ def _as_reported(result):
 # Densities
 
 
-def density_curve(posterior, low, high):
+def density_curve(posterior, low, high, n_points=None):
     """Points of the density of a single posterior, the ends of its interval among them.
 
-    A point mass is one point of infinite density, an undefined posterior none.
+    A point mass is one point of infinite density, an undefined posterior none. Fewer points than by
+    default do for a small picture that must be there at once.
     """
     first, last = (float(end) for end in posterior.quantile([0.0005, 0.9995]))
     if np.isnan(first) or np.isposinf(first) or np.isneginf(last):
@@ -275,7 +275,8 @@ def density_curve(posterior, low, high):
     low = high - 3 * (high - middle) if np.isneginf(low) else low
     reach = 0.6 * (high - low)  # heavy tails would leave no room for the rest
     first, last = max(first, low - reach), min(last, high + reach)
-    n_points = 401 if posterior.exact else 161  # kernel estimates are slow
+    if n_points is None:
+        n_points = 401 if posterior.exact else 161  # kernel estimates are slow
     return _curve(posterior, np.linspace(first, last, n_points), low, high)
 
 

@@ -11,6 +11,7 @@ from skuncertain._leaderboard import Leaderboard
 from skuncertain._plot._base import (
     Display,
     draw_intervals,
+    extent_in_points,
     height_for,
     label_rows,
     rows_to_show,
@@ -343,12 +344,16 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
         ax.grid(axis="x", color="0.9")
         values = [np.asarray(a)[shown] for a in (self.estimate, self.low, self.high)]
         set_limits(ax, values)
+        row = extent_in_points(ax)[1] / len(labels)
+        room = row if n_marks == 1 else 0.7 * row / n_marks
         spread = 0.7 * (np.arange(n_marks) - (n_marks - 1) / 2) / max(n_marks, 2)
         self.lines_, self.markers_ = [], []
         for k in range(n_marks):
             y = np.arange(len(shown)) + spread[k]
             estimate, low, high = (array[:, k] for array in values)
-            line, marker = draw_intervals(ax, y, estimate, low, high, k, line_kwargs, marker_kwargs)
+            line, marker = draw_intervals(
+                ax, y, estimate, low, high, k, line_kwargs, marker_kwargs, room
+            )
             self.lines_.append(line)
             self.markers_.append(marker)
         handles = list(zip(self.lines_, self.markers_, strict=True)) if n_marks > 1 else []

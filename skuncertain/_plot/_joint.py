@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._metrics import get_metric
-from skuncertain._plot._base import Display, draw_iso_f1, height_for, merged, style
+from skuncertain._plot._base import COLOURS, Display, draw_iso_f1, height_for, merged, style
 from skuncertain._plot._given import FromCounts, as_named
 from skuncertain._plot._text import kept, listed, show
 from skuncertain._results import JointPosterior
@@ -216,7 +216,7 @@ class JointDisplay(FromCounts, Display):
         iso_f1 : bool, default=False
             Whether to draw lines of equal F1; for precision and recall.
         max_points : int, default=2000
-            Draws to show at most; the region rests on all of them.
+            Draws to show at most, shared by all models; the regions rest on all draws.
         point_kwargs, line_kwargs, marker_kwargs, legend_kwargs : dict, default=None
             Options for the draws, the regions, the observed points and the legend.
 
@@ -232,6 +232,7 @@ class JointDisplay(FromCounts, Display):
         alone = len(self.draws) == 1 and name is not None
         before = len(ax.get_legend_handles_labels()[1])  # models of an earlier display
         self.points_, self.lines_, self.markers_, self.iso_lines_ = [], [], [], []
+        most = max(most // len(self.draws), 1)
         for k, (key, draws) in enumerate(self.draws.items()):
             text = name if alone else f"{100 * self.level:g} % region" if key is None else str(key)
             self._draw(
@@ -259,12 +260,19 @@ class JointDisplay(FromCounts, Display):
             point_kwargs,
         )
         self.points_ += ax.plot(*draws, **points)
-        outline = {"color": colour, "linestyle": line, "linewidth": 1.8, "label": kept(text)}
+        many = len(self.draws) > len(COLOURS)
+        outline = {"color": colour, "linestyle": line, "label": kept(text)}
+        outline["linewidth"] = 1.0 if many else 1.8
+        look_of_point = {"marker": marker, "markersize": 6.0 if many else 8.0}
+        look_of_point["markeredgecolor"] = "white"
+        seen = self.observed is not None and key in self.observed
+        if seen:  # for the legend; there is no marker on the outline itself
+            outline |= look_of_point | {"markevery": []}
         self.lines_ += ax.plot(*self.region[key], **merged("line_kwargs", outline, line_kwargs))
-        if self.observed is not None and key in self.observed:
+        if seen:
             x, y = self.observed[key]
-            point = {"color": colour, "marker": marker, "markersize": 8.0, "linestyle": "none"}
-            point |= {"markeredgecolor": "white", "clip_on": False, "zorder": 4}
+            point = {"color": colour, "linestyle": "none", "clip_on": False, "zorder": 4}
+            point |= look_of_point
             self.markers_ += ax.plot([x], [y], **merged("marker_kwargs", point, marker_kwargs))
 
     def _limit(self, ax, before):

@@ -11,6 +11,7 @@ from skuncertain._plot._base import (
     HATCHES,
     Display,
     draw_intervals,
+    extent_in_points,
     height_for,
     label_rows,
     merged,
@@ -243,13 +244,14 @@ class PosteriorDisplay(FromCounts, Display):
         if not before:
             set_limits(ax, [*self.x, self.estimate, self.low, self.high], self.range)
         top = self._top() or 1.0
+        room = 0.3 * extent_in_points(ax)[1] / number if rows else np.inf
         self.lines_, self.fills_, self.markers_ = [], [], []
         for k in np.arange(number):
             base, scale = (k + 0.24, -0.7 / top) if rows else (0.0, 1.0)
             look = before + k * (not rows)
             self._draw(k, look, base, scale, texts[k], line_kwargs, fill_kwargs)
             y = np.array([base + 0.13 if rows else -_STRIP * top * (before + k + 0.7)])
-            self._draw_interval(k, look, y, line_kwargs, marker_kwargs)
+            self._draw_interval(k, look, y, line_kwargs, marker_kwargs, room)
         if rows:
             label_rows(ax, labels)
             handles = []
@@ -283,12 +285,12 @@ class PosteriorDisplay(FromCounts, Display):
         self.lines_ += self.ax_.plot(x, heights, **options)
         self.fills_.append(self.ax_.fill_between(x, base, heights, where=inside, **fill))
 
-    def _draw_interval(self, k, look, y, line_kwargs, marker_kwargs):
+    def _draw_interval(self, k, look, y, line_kwargs, marker_kwargs, room):
         ends = (np.array([part[k]]) for part in (self.estimate, self.low, self.high))
         only = {key: v for key, v in (line_kwargs or {}).items() if key in ("color", "c")}
         estimate, low, high = ends
         _, points = draw_intervals(
-            self.ax_, y, estimate, low, high, look, only, marker_kwargs, clip_on=False
+            self.ax_, y, estimate, low, high, look, only, marker_kwargs, room, clip_on=False
         )
         self.markers_.append(points)
 

@@ -202,7 +202,10 @@ class RankDisplay(Display):
             )
         if kind == "auto":
             kind = "bars" if known is None or len(self.names) > most else "heatmap"
-        shown, labels = rows_to_show(self.names, most, self.selected, self.not_considered)
+        order = np.arange(len(self.names))
+        if kind == "bars":  # the longest first: one that is rarely good may still be often the best
+            order = np.argsort(-np.asarray(self.p_best), kind="stable")
+        shown, labels = self._rows(order, most)
         ax = self._start(ax, max(1.2 + 0.32 * len(labels), 1.8), width_for(labels))
         self.texts_ = []
         if kind == "heatmap":
@@ -216,6 +219,13 @@ class RankDisplay(Display):
             xlabel=f"rank{by}" if kind == "heatmap" else f"probability of being the best{by}",
             title=name,
         )
+
+    def _rows(self, order, most):
+        """Indices of the items to draw, in this order, and their labels."""
+        names = [self.names[k] for k in order]
+        selected = None if self.selected is None else order.tolist().index(self.selected)
+        places, labels = rows_to_show(names, most, selected, self.not_considered)
+        return order[places].tolist(), labels
 
     def _draw_map(self, ax, shown, colorbar, image_kwargs, text_kwargs):
         table = np.asarray(self.rank_probabilities)[shown, : len(shown)]

@@ -7,6 +7,7 @@ import numpy as np
 KINDS = {"eti": "equal-tailed ", "hdi": "highest-density ", None: ""}
 _BLANK = re.compile(r"[ \t\n\r\f\v]+")
 _PART = re.compile(r"\(?[^ _;=/|(-]*[_;=/|-]* *")  # a line may end behind one of these
+_WORD = re.compile(r"[^ ]+ *| +")
 _CHARACTER = 0.55  # mean width of a character, in font sizes
 
 
@@ -31,19 +32,25 @@ def shorten(text, width):
 def fit(text, width, lines=1):
     """Text in lines of `width` characters, shortened where that is not enough."""
     text, width = _BLANK.sub(" ", str(text)).strip(" "), max(int(width), 6)
-    rows = _wrapped(text, width)
+    rows = _wrapped(_words(text, width), width)
     if len(rows) > lines:
-        for most in range(width * lines, 0, -1):
-            rows = _wrapped(shorten(text, most), width)
+        for most in (len(text), *range(width * lines, 0, -1)):
+            rows = _wrapped(_PART.findall(shorten(text, most)), width)
             if len(rows) <= lines:
                 break
     return literal("\n".join(rows))
 
 
-def _wrapped(text, width):
-    """Lines filled from words and parts of names such as ``max_depth=3``."""
+def _words(text, width):
+    """Words, and parts of names such as ``max_depth=3`` where a word is longer than a line."""
+    for word in _WORD.findall(text):
+        yield from [word] if len(word.rstrip()) <= width else _PART.findall(word)
+
+
+def _wrapped(parts, width):
+    """Lines filled from parts of a text."""
     rows = [""]
-    for part in _PART.findall(text):
+    for part in parts:
         if len(rows[-1]) + len(part.rstrip()) > width and rows[-1]:
             rows.append("")
         while len(part.rstrip()) > width:

@@ -1,0 +1,8 @@
+"""``python -m skuncertain``: the command line."""
+
+import sys
+
+from skuncertain._cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+"""The reports of sample sizes and expected widths."""
+
+from skuncertain._planning import ExpectedWidth, SampleSize
+from skuncertain._report import column, make_report, section
+
+READING = (
+    "The width goes from the lower to the upper end of the interval. It is not known before the "
+    "data are: the plan says how likely it is to be at most so long.",
+    "The rules of thumb, 4 / width**2 and 2 / sqrt(n), are for a rate of one half. Its error is "
+    "the share by which it is too high or too low.",
+)
+READING_COMPARISON = (
+    "The study is a success if the probability that b is better reaches the wanted one. The chance "
+    "is that of a success, if the difference is truly what was assumed.",
+)
+
+
+def planning_report(plan, digits=None):
+    """Report of a SampleSize, an ExpectedWidth or a ComparisonSampleSize."""
+    if isinstance(plan, SampleSize):
+        title, question, rows, shown = _sample_size(plan)
+    elif isinstance(plan, ExpectedWidth):
+        title, question, rows, shown = _expected_width(plan)
+    else:
+        title, question, rows, shown = _comparison(plan)
+    about_intervals = isinstance(plan, SampleSize | ExpectedWidth)
+    shown = [[name, text] for name, text in shown.items() if text is not None]
+    table = [{"what": what, "value": value} for what, value in rows.items() if value is not None]
+    return make_report(
+        "planning",
+        title,
+        settings={**plan.to_dict(), "shown": shown},
+        question=question,
+        sections={"plan": section("Plan", ["what", column("value")], table)},
+        warnings=[],
+        reading=READING if about_intervals else READING_COMPARISON,
+        digits=digits,
+    )
+
+
+def _interval_settings(plan):
+    studies = None
+    if plan.n_studies is not None:
+        studies = f"{plan.n_studies} simulated studies, seed {plan.seed}"
+    return {
+        "metric": plan.metric,
+        "expected": plan.expected,
+        "level": f"{plan.level * 100:.12g} %",
+        "kind": plan.kind,
+        "prior": plan.prior,
+        "method": studies or "exact, all outcomes",
+    }
+
+
+def _with_error(value, error):
+    return {"value": value, "error": error} if error else value
+
+
+def _sample_size(plan):
+    needed = {
+        f"{plan.counted} needed": _with_error(plan.n, plan.n_error),
+        "probability of an interval that narrow": _with_error(
+            plan.probability, plan.probability_error
+        ),
+        "median width": plan.median_width,
+        f"width with probability {plan.power:g}": plan.power_width,
+        f"rows that bring them with probability {plan.power:g}": plan.rows,
+        "rows that bring them on average": plan.rows_on_average,
+        "rule of thumb, 4 / width**2": plan.rule_n,
+        "error of the rule": f"{plan.rule_error:+.0%}",
+    }
+    if plan.counted == "rows":
+        needed = {what: value for what, value in needed.items() if "bring" not in what}
+    question = (
+        f"How many {plan.counted} make the interval of {plan.metric} at most {plan.width:g} long, "
+        f"with probability {plan.power:g}?"
+    )
+    return f"Sample size for {plan.metric}", question, needed, _interval_settings(plan)
+
+
+def _expected_width(plan):
+    rows = {
+        "median width": plan.median,
+        "mean width": _with_error(plan.mean, plan.mean_error),
+        f"width with probability {plan.power:g}": _with_error(plan.quantile, plan.quantile_error),
+        "rule of thumb, 2 / sqrt(n)": plan.rule,
+        "error of the rule": f"{plan.rule_error:+.0%}",
+    }
+    question = f"How long will the interval of {plan.metric} be with {plan.n} {plan.counted}?"
+    return f"Expected width for {plan.metric}", question, rows, _interval_settings(plan)
+
+
+def _comparison(plan):
+    by = f" by more than {plan.rope:g}" if plan.rope else ""
+    question = (
+        f"How many {plan.counted} show with a chance of {plan.power:g} that b is better{by}, if it "
+        f"truly is by {plan.difference:g}?"
+    )
+    shown = {
+        "difference": f"{plan.difference:g}",
+        "disagreement": None if plan.disagreement is None else f"{plan.disagreement:g}",
+        "rate of a": None if plan.rate is None else f"{plan.rate:g}",
+        "P(b better)": f"at least {plan.probability:g}",
+        "rope": f"{plan.rope:g}",
+        "prior": f"{plan.prior:g}",
+        "method": "exact, all outcomes",
+    }
+    rows = {f"{plan.counted} needed": plan.n, "chance of a success": plan.chance}
+    return "Sample size for a comparison", question, rows, shown

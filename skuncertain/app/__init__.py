@@ -1,0 +1,73 @@
+"""The web page: one table, one posterior, one sentence, without programming.
+
+``skuncertain app`` on the command line starts it. It needs Flask, which the extra ``app`` brings.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from skuncertain.app._pages import LOOPBACK, make_app
+from skuncertain.app._server import run
+
+__all__ = ["create_app", "serve"]
+
+
+def create_app(*, trusted_hosts: Sequence[str] = LOOPBACK) -> Any:
+    """Return the web page as a WSGI application.
+
+    Parameters
+    ----------
+    trusted_hosts : sequence of str, default=("127.0.0.1", "localhost", "[::1]")
+        Names under which the page may be asked for. Others are refused, so that no other site can
+        reach it through a name of its own (DNS rebinding).
+
+    Returns
+    -------
+    flask.Flask
+        The application. It keeps no state.
+
+    See Also
+    --------
+    serve : Run it on this computer.
+
+    Examples
+    --------
+    >>> from skuncertain.app import create_app
+    >>> app = create_app()  # doctest: +SKIP
+    >>> app.test_client().get("/").status_code  # doctest: +SKIP
+    200
+    """
+    return make_app(tuple(trusted_hosts))
+
+
+def serve(host: str = "127.0.0.1", port: int | None = None, open_browser: bool = True) -> None:
+    """Run the web page until Ctrl-C.
+
+    Parameters
+    ----------
+    host : str, default="127.0.0.1"
+        Address to listen on. The default can be reached from this computer only.
+    port : int, default=None
+        Port; 0 is any free one. By default 8377, so that saved links keep working, or any free one
+        if it is taken.
+    open_browser : bool, default=True
+        Whether to open the page in a browser.
+
+    Raises
+    ------
+    ImportError
+        If Flask is not installed.
+    OSError
+        If the port is taken or the address does not exist; the message is one line.
+
+    See Also
+    --------
+    create_app : The application itself.
+
+    Examples
+    --------
+    >>> from skuncertain.app import serve
+    >>> serve(open_browser=False)  # doctest: +SKIP
+    The page is at http://127.0.0.1:8377/ (Ctrl-C ends it).
+    """
+    run(host, port, open_browser)

@@ -1,0 +1,241 @@
+"""Requests and responses. Nothing is kept between them."""
+
+import re
+from importlib.resources import files
+
+from skuncertain._report_cells import clean
+from skuncertain._version import __version__
+from skuncertain.app._answers import answered
+from skuncertain.app._forms import (
+    CELLS,
+    KINDS,
+    LARGEST_COUNT,
+    MOST_BYTES,
+    MOST_NEW_ROWS,
+    PRIORS,
+    Form,
+    metric_options,
+)
+from skuncertain.app._one import answer_one
+from skuncertain.app._plan import answer_plan
+from skuncertain.app._two import answer_two
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PAGES = {
+    "one": ("/", "One classifier", answer_one),
+    "two": ("/compare", "Two classifiers", answer_two),
+    "plan": ("/plan", "Sample size", answer_plan),
+}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_DOWNLOADS = {"html": "text/html; charset=utf-8", "csv": "text/csv; charset=utf-8"}
+_PROBLEMS = {
+    400: "The page cannot read this request.",
+    403: "This request came from another site, so it is refused.",
+    404: "There is no such page.",
+    405: "The page does not answer this kind of request.",
+    413: f"This is too much: at most {MOST_BYTES // 1_000_000} MB. For longer tables use the "
+    "command line: skuncertain report --file.",
+    500: "Something went wrong in the program. This should not happen; please report it.",
+}
+
+
+def import_flask():
+    """Import Flask, or say how to install it."""
+    try:
+        import flask
+        import werkzeug  # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name not in ("flask", "werkzeug"):
+            raise
+        raise ImportError(
+            'the web page needs Flask. Install it with: pip install "skuncertain[app]"'
+        ) from None
+    return flask
+
+
+def make_app(trusted_hosts):
+    """Flask application."""
+    flask = import_flask()
+    app = flask.Flask("skuncertain.app", static_url_path="/static")
+    app.config.update(
+        MAX_CONTENT_LENGTH=MOST_BYTES,
+        MAX_FORM_MEMORY_SIZE=MOST_BYTES,
+        MAX_FORM_PARTS=100,
+    )
+    app.before_request(lambda: _check_host(trusted_hosts))
+    app.before_request(_check_origin)
+    app.after_request(_secured)
+    for code in _PROBLEMS:
+        app.register_error_handler(code, _problem)
+    for page, (path, _, _) in PAGES.items():
+        app.add_url_rule(path, page, _page, defaults={"page": page}, methods=["GET", "POST"])
+    app.add_url_rule("/answer/<page>", "answer", _answer, methods=["POST"])
+    app.add_url_rule("/download/<page>/<kind>", "download", _download, methods=["POST"])
+    app.add_url_rule("/report.css", "report_css", _report_css)
+    return app
+
+
+# --------------------------------------------------------------------------------------------------
+# Safety
+
+
+def _check_host(trusted):
+    """Refuse names that are not ours: a site could give this address a name of its own.
+
+    Flask's TRUSTED_HOSTS does the same, but not for addresses with colons.
+    """
+    from flask import abort, request
+
+    name = re.sub(r":\d+$", "", request.headers.get("Host", "")).lower()
+    if name not in {host.lower() for host in trusted}:
+        abort(400)
+
+
+def _check_origin():
+    """Refuse what another site sends; browsers say where a request comes from."""
+    from flask import abort, request
+
+    if request.method in ("GET", "HEAD", "OPTIONS"):
+        return
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is None:  # browsers leave it out where there is neither https nor loopback
+        origin = request.headers.get("Origin", "")
+        site = "same-origin" if origin == request.host_url.rstrip("/") else "unknown"
+    if site != "same-origin":
+        abort(403)
+
+
+def _secured(response):
+    for name, value in HEADERS.items():
+        response.headers[name] = value
+    return response
+
+
+def _problem(error):
+    """One sentence, as a page or for the script."""
+    from flask import jsonify, render_template, request
+
+    code = getattr(error, "code", 500)
+    text = _PROBLEMS[code]
+    if request.path.startswith("/answer/"):
+        return jsonify(error=text), code
+    return render_template("problem.html", text=text, **_frame(None)), code
+
+
+# --------------------------------------------------------------------------------------------------
+# Pages
+
+
+def _frame(page):
+    """What every page shows around its content."""
+    tabs = [(path, title, name == page) for name, (path, title, _) in PAGES.items()]
+    return {"page": page, "tabs": tabs, "version": __version__}
+
+
+def _known(page):
+    from flask import abort
+
+    if page not in PAGES:
+        abort(404)
+    return PAGES[page]
+
+
+def _given(page):
+    """What was sent as a form; a file takes the place of the pasted text."""
+    from flask import abort, request
+
+    given = request.form.to_dict()
+    problem = None
+    file = request.files.get("file")
+    if file is not None and file.filename:
+        data = file.read()
+        try:
+            given["csv"] = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            problem = "The file is not UTF-8 text. Save it as CSV in UTF-8, uncompressed."
+    try:
+        form = Form(page, given)
+    except ValueError:
+        abort(400)
+    if problem is not None:
+        form.fail("csv", problem)
+    return form
+
+
+def _show(page, form, answer, code=200):
+    from flask import render_template
+
+    context = {
+        "values": form.values,
+        "errors": form.errors,
+        "answer": answer,
+        "metrics": metric_options(page),
+        "kinds": KINDS,
+        "priors": PRIORS,
+        "cells": CELLS,
+        "limits": {"count": LARGEST_COUNT, "n_new": MOST_NEW_ROWS, "bytes": MOST_BYTES},
+    }
+    return render_template(f"{page}.html", **_frame(page), **context), code
+
+
+def _page(page):
+    from flask import request
+
+    _, _, work = PAGES[page]
+    form = Form(page) if request.method != "POST" else _given(page)
+    answer = answered(form, work)
+    return _show(page, form, answer, 200 if answer is not None else 422)
+
+
+def _answer(page):
+    from flask import abort, jsonify, request
+
+    _, _, work = _known(page)
+    given = request.get_json()
+    if not isinstance(given, dict):
+        abort(400)
+    try:
+        form = Form(page, given)
+    except ValueError:
+        abort(400)
+    answer = answered(form, work)
+    return jsonify(
+        errors={name: clean(text) for name, text in form.errors.items()},
+        answer=None if answer is None else answer.to_dict(),
+    )
+
+
+def _download(page, kind):
+    from flask import abort, make_response
+
+    _, _, work = _known(page)
+    if kind not in _DOWNLOADS:
+        abort(404)
+    form = _given(page)
+    answer = answered(form, work)
+    if answer is None:
+        return _show(page, form, None, 422)
+    text = answer.report.to_html() if kind == "html" else answer.report.to_csv(answer.table)
+    response = make_response(text.encode("utf-8", "replace"))
+    response.headers["Content-Type"] = _DOWNLOADS[kind]
+    name = f"skuncertain-{form.values['metric']}.{kind}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _report_css():
+    from flask import make_response
+
+    response = make_response(files("skuncertain").joinpath("report.css").read_bytes())
+    response.headers["Content-Type"] = "text/css; charset=utf-8"
+    return response
