@@ -512,6 +512,7 @@ def cross_val_posterior(
     Interval(low=0.919..., high=0.959...)
     """
     counts, splits, lost = read_counts(cv_results, X, y, labels, pos_label)
+    warn_of_lost_folds(lost, len(counts) + len(lost))
     settings = Settings(method, omega, estimand, prior, level, kind).check(counts.n_classes)
     assumed = splits is None
     if splits is None:

@@ -518,7 +518,8 @@ class BetaPosterior(Posterior):
         for name, shape in shapes.items():
             if not np.all((shape >= 0) & (shape <= LARGEST_SHAPE)):
                 raise ValueError(
-                    f"shape {name} must be in [0, {LARGEST_SHAPE:g}], got {shown(shape)}."
+                    f"shape {name} must be finite and >= 0 (at most {LARGEST_SHAPE:g}), got "
+                    f"{shown(shape)}."
                 )
         try:
             self.a, self.b = np.broadcast_arrays(*shapes.values())

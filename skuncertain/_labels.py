@@ -85,7 +85,8 @@ def plain_label(label, name="labels"):
     except TypeError:
         raise TypeError(f"{name} must be numbers or strings, got {shown(label)}.") from None
     if _is_missing(value):
-        raise ValueError(f"{name} must not be {value!r}: drop or name the missing ones.")
+        text = "NaN" if isinstance(value, float) else repr(value)
+        raise ValueError(f"{name} must not be {text}: drop or name the missing ones.")
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value

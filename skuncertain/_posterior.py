@@ -26,6 +26,7 @@ from skuncertain._warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
+SMALLEST = 1e-4  # shape of a Beta variable; below, all of it is at two points
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
@@ -377,7 +378,8 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
 
 
 def _uneven(shapes):
-    return shapes.max() > WIDEST * shapes.min()
+    """Whether integrals over these Betas are beyond doubles."""
+    return shapes.max() > WIDEST * shapes.min() or shapes.min() < SMALLEST
 
 
 def _sum_family(joint, metric):

@@ -85,7 +85,9 @@ class _Kappa(_Linear):
 
     def value(self, phi, x, x_, y, y_, rows):
         q = phi * x + (1 - phi) * y
-        return 2 * phi * (1 - phi) * (x - y) / (phi + (1 - 2 * phi) * q)
+        chance = phi + (1 - 2 * phi) * q
+        # Nobody positive and nobody predicted so: 0/0, with weight 0
+        return 2 * phi * (1 - phi) * (x - y) / np.where(chance == 0, 1.0, chance)
 
 
 class _Matthews:

@@ -130,6 +130,12 @@ class ScoredRows:
                 f"y_true must be what the cross-validator was fitted with, got {len(y)} rows, but "
                 f"it has tested row {int(row.max())}."
             )
+        for k in kept:
+            if len(parts[k]) != len(tests[k]):
+                raise ValueError(
+                    f"fold {k} has scores of {len(parts[k])} rows, but {len(tests[k])} were "
+                    "tested: the classifier does not answer every row."
+                )
         fold = np.repeat(kept, [len(tests[k]) for k in kept])
         pos_label = given.pos_label if pos_label is None else pos_label
         whole = np.concatenate([np.asarray(parts[k]) for k in kept])

@@ -1,6 +1,7 @@
 """Scorers for scikit-learn's ``scoring=``: counts per fold, and credible bounds."""
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.metrics import make_scorer
 from skuncertain._counts import ConfusionCounts
 from skuncertain._labels import (
     as_labels,
+    check_pos_label,
     check_targets,
     complete_single_label,
     plain_label,
@@ -67,6 +69,41 @@ def read_cells(columns):
         )
     cells = _alike(columns, [cell_key(i, j) for i in range(size) for j in range(size)])
     return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+
+
+class TolerantScorer:
+    """A counts scorer that answers a fold that fails with NaN, under every key.
+
+    scikit-learn leaves a dict of a fold that works and a number of one that fails side by side: it
+    breaks, or keeps an array of objects.
+    """
+
+    def __init__(self, scorer, keys):
+        self.scorer, self.keys = scorer, keys
+
+    def __call__(self, estimator, X, y):
+        try:
+            return self.scorer(estimator, X, y)
+        except Exception as error:
+            warnings.warn(
+                f"the predictions of a fold cannot be counted, the fold is left out: "
+                f"{type(error).__name__}: {error}",
+                UserWarning,
+                stacklevel=2,
+            )
+            return dict.fromkeys(self.keys, np.nan)
+
+    @classmethod
+    def of(cls, scorer, y):
+        """Around a scorer; `y` holds all labels."""
+        return cls(scorer, tuple(scorer(_Echo(), y, y)))
+
+
+class _Echo:
+    """Classifier that predicts what it gets."""
+
+    def predict(self, X):
+        return X
 
 
 class ConfusionCountsScorer(BaseEstimator):
@@ -299,6 +336,8 @@ def make_bound_scorer(
         check_prior(prior, 2)
     if pos_label is not None:
         plain_label(pos_label, "pos_label")
+        if labels is not None:
+            check_pos_label(as_labels(labels), pos_label)
     return make_scorer(
         _bound_score,
         metric=directed(metric),

@@ -164,6 +164,8 @@ def bbc_score(
         return sign * metric.evaluate(matrices, positive=positive, zero_division=0.0)
 
     n = truth.size
+    if n < 2:
+        raise ValueError("y_true must have at least two rows: a sample must leave some out, got 1.")
     seed = resolve_seed(random_state)
     rng = np.random.default_rng(seed)
     outside = np.full(n_resamples, np.nan)
@@ -174,6 +176,10 @@ def bbc_score(
             outside[k] = values(left.astype(float))[np.argmax(values(drawn))]
     whole = values(np.ones(n))
     outside = sign * outside[~np.isnan(outside)]
+    if outside.size == 0:
+        raise ValueError(
+            f"n_resamples={n_resamples} samples of {n} rows leave none out: take more of them."
+        )
     low, high = np.quantile(outside, [(1 - level) / 2, (1 + level) / 2])
     selected = int(np.argmax(whole))
     if low == high:

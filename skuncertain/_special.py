@@ -20,13 +20,13 @@ def beta_cdf(x, a, b, complement=None):
     """
     x, a, b = np.broadcast_arrays(x, a, b)
     other = 1.0 - x if complement is None else np.broadcast_to(complement, x.shape)
+    huge = np.minimum(a, b) >= HUGE
     with np.errstate(invalid="ignore"):
         upper = other < 0.5
-        value = betainc(
-            np.where(upper, b, a), np.where(upper, a, b), np.clip(np.where(upper, other, x), 0, 1)
-        )
+        # betainc is slow for huge shapes, too
+        first, second = (np.where(huge, 1.0, np.where(upper, *pair)) for pair in ((b, a), (a, b)))
+        value = betainc(first, second, np.clip(np.where(upper, other, x), 0, 1))
         value = np.where(upper, 1.0 - value, value)
-    huge = np.minimum(a, b) >= HUGE
     if np.any(huge):
         value = np.where(huge, _cdf_of_huge_shapes(x, other, a, b), value)
     if np.any(a <= 0) or np.any(b <= 0):

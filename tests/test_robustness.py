@@ -1,5 +1,6 @@
 """What fuzzing has found: each of these once broke a promise of docs/robustness.rst."""
 
+import io
 import warnings
 
 import numpy as np
@@ -38,6 +39,8 @@ from skuncertain import (
     search_posterior,
     threshold_report,
 )
+from skuncertain._csv_counts import TableFileError
+from skuncertain._table_files import read_matrix
 
 COUNTS = ConfusionCounts([[40, 6], [9, 45]])
 Y, P = [0, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1]
@@ -104,6 +107,22 @@ def test_prior_of_nothing_beside_counts_of_1e15():
     counts = ConfusionCounts([[0, 65780532382143], [0, 1073447260645807]])
     found = counts.informative(prior=1e-6)
     assert sum((found.p_informative, found.p_uninformative, found.p_deceptive)) == 1
+
+
+def test_sums_with_a_term_that_is_known_well(global_random_seed):
+    # An ordinary matrix of three classes: "Array must not contain infs or nans", from a spline.
+    cells = np.array([[4200, 19500, 0], [1, 1, 0], [1, 1, 1]])
+    posterior = ConfusionCounts(cells).posterior(
+        "balanced_accuracy", prior=1.0, random_state=global_random_seed
+    )
+    rng, n = np.random.default_rng(global_random_seed), 100_000
+    shapes = cells + 1.0
+    hits, total = np.diag(shapes), shapes.sum(axis=1)
+    draws = rng.beta(hits, total - hits, size=(n, 3)).mean(axis=1)
+    for q in (0.025, 0.5, 0.975):
+        at = posterior.quantile(q)
+        error = 5 * np.sqrt(q * (1 - q) * (1 / n + (0 if posterior.exact else 1 / 20_000)))
+        assert np.mean(draws <= at) == pytest.approx(q, abs=error)
 
 
 def test_folds_that_agree_have_no_spread():
@@ -219,6 +238,7 @@ REFUSED = [
     (lambda: interval_report(COUNTS, target_names=5), "target_names"),
     (lambda: interval_report(COUNTS).to_json(indent=RAGGED), "indent"),
     (lambda: bbc_score(Y, lambda: 1), "predictions"),
+    (lambda: bbc_score([0], [[0], [1]], labels=[0, 1]), "y_true"),
     (lambda: roc_band(Y, [0.1, 0.9, 0.3, 0.2, 0.8, 0.7]).at("x"), "fpr"),
     (lambda: threshold_report(Y, [0, 1, 0, 0, 1, 1], [0.5]).operating_point([1, 2]), "threshold"),
     (lambda: make_bound_scorer("f1", pos_label=np.zeros(2)), "pos_label"),
@@ -252,3 +272,21 @@ def test_numpy_floats_of_any_width_are_numbers():
     # 1e12, the largest prior, is beyond the range of half floats: a warning from numpy
     half = COUNTS.posterior("f1", prior=np.float16(0.5)).interval()
     assert half == COUNTS.posterior("f1", prior=0.5).interval()
+
+
+# --------------------------------------------------------------------------------------------------
+# Files
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\x1f", "empty"),  # str.strip takes control characters for blanks
+        (b" \n\n", "empty"),
+        (b",a,b\na,99999999999999999,1\nb,1,1\n", r"line 2.*2\*\*53"),
+        (b",a,b\na," + b"9" * 5000 + b",1\nb,1,1\n", r"line 2.*2\*\*53"),
+    ],
+)
+def test_matrix_files_that_hold_no_matrix(data, text):
+    with pytest.raises(TableFileError, match=text):
+        read_matrix(io.BytesIO(data), rows="true")

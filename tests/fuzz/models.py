@@ -224,7 +224,9 @@ def searches(source):
     ):
         require(0 <= rule(results) < candidates, "no such candidate")
     if source.rarely(3):
-        (y, *predicted), labels, _, _ = make.rows(source, n_models=3)
+        (y, *predicted), labels, true, _ = make.rows(source, n_models=3)
+        if len(true) < 3:
+            return
         score = bbc_score(y, predicted, labels=labels, n_resamples=50, random_state=0)
         repr(score)
 

@@ -72,7 +72,7 @@ class HypothesisSource(Source):
         return self._data.draw(st.integers(0, n - 1))
 
 
-def shrink(choices, still_fails, tries=300):
+def shrink(choices, still_fails, tries=400):
     """A shorter or smaller list of choices that fails in the same way."""
     best = list(choices)
     while tries > 0:
@@ -80,7 +80,9 @@ def shrink(choices, still_fails, tries=300):
         candidates += [
             [*best[:k], smaller, *best[k + 1 :]]
             for k in range(len(best))
-            for smaller in sorted({0, best[k] // 2, best[k] - 1})
+            for smaller in sorted(
+                {0, *(best[k] - (best[k] >> j) for j in range(1, 32)), best[k] - 1}
+            )
             if 0 <= smaller < best[k]
         ]
         for candidate in candidates:
