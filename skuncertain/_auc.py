@@ -22,7 +22,7 @@ from skuncertain._ranked_scores import (
 )
 from skuncertain._score_input import ScoredRows
 from skuncertain._special import beta_quantile
-from skuncertain._validation import check_choice, check_integer, resolve_seed
+from skuncertain._validation import check_choice, check_draws, resolve_seed, shown
 from skuncertain._warnings import remember_warnings
 
 METHODS = ("logit-delong", "bayesian-bootstrap", "delong")
@@ -112,9 +112,11 @@ def auc_posterior(
     """
     check_choice("method", method, METHODS)
     if n_draws is not None:
-        check_integer("n_draws", n_draws, low=1)
+        check_draws(n_draws, 1)
         if method != "bayesian-bootstrap":
-            raise ValueError(f"n_draws belongs to method='bayesian-bootstrap', got {method!r}.")
+            raise ValueError(
+                f"n_draws belongs to method='bayesian-bootstrap', got {shown(method)}."
+            )
     rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
     drawing = None
     if method == "bayesian-bootstrap":

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from scipy.special import betainc
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._comparison_result import ComparisonResult, check_names, judge
+from skuncertain._comparison_result import ComparisonResult, check_names, check_rope, judge
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cv_scores import check_same_splits, fold_scores
 from skuncertain._differences import difference_of, discordance_posterior, probability_below
@@ -18,7 +18,7 @@ from skuncertain._fold_scores import score_posterior
 from skuncertain._labels import encode_together, positive_of
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import default_draws
-from skuncertain._validation import check_integer, check_number, resolve_seed
+from skuncertain._validation import check_draws, check_integer, check_number, resolve_seed
 from skuncertain._warnings import dropped, remember_warnings, warn_user
 
 _PAIRED_EXACT = ("accuracy", "error_rate", "recall", "fnr", "specificity", "fpr")
@@ -95,7 +95,7 @@ def compare(
         names=names,
         method="independent test sets",
         greater_is_better=direction,
-        below_zero=_below(left, right) if rope == 0 else None,
+        below_zero=_below(left, right) if check_rope(rope) == 0 else None,
         n=_rows(a, b),
         prior="; ".join(dict.fromkeys(p.prior for p in (left, right) if p.prior)) or None,
     )
@@ -332,11 +332,7 @@ def _joint_draws(y, a, b, counts, size, metric, positive, prior, n_draws, random
     used = shapes > 0
     truth, of_a, of_b, shapes = truth[used], of_a[used], of_b[used], shapes[used]
     seed = resolve_seed(random_state)
-    n_draws = (
-        default_draws(shapes.size, 1)
-        if n_draws is None
-        else check_integer("n_draws", n_draws, low=1)
-    )
+    n_draws = default_draws(shapes.size, 1) if n_draws is None else check_draws(n_draws, 1)
     chunk = max(1, 2**21 // (shapes.size + 2 * size**2))
     starts = range(0, n_draws, chunk)
     draws = np.empty(n_draws)

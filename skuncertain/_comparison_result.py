@@ -9,7 +9,14 @@ from skuncertain._comparison_report import comparison_report
 from skuncertain._distributions import Posterior, plain
 from skuncertain._intervals import Interval
 from skuncertain._report import IntervalReport, check_digits
-from skuncertain._validation import check_kind, check_level, check_number, import_optional
+from skuncertain._validation import (
+    check_kind,
+    check_level,
+    check_number,
+    import_optional,
+    rectangular,
+    shown,
+)
 from skuncertain._version import __version__
 from skuncertain._warnings import dropped
 from skuncertain.exceptions import DegenerateIntervalWarning
@@ -251,6 +258,7 @@ def check_rope(rope):
 
 def check_names(names):
     """Return two names as texts."""
-    if isinstance(names, str) or np.ndim(names) != 1 or len(names) != 2:
-        raise ValueError(f"names must be two names, for a and for b, got {names!r}.")
+    pair = rectangular("names", names)
+    if isinstance(names, str) or pair.ndim != 1 or len(pair) != 2 or not hasattr(names, "__len__"):
+        raise ValueError(f"names must be two names, for a and for b, got {shown(names)}.")
     return tuple(str(name) for name in names)

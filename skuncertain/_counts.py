@@ -14,10 +14,12 @@ from skuncertain._labels import (
     check_pos_label,
     check_targets,
     check_weights,
+    check_whole,
     complete_single_label,
     count_pairs,
     encode,
     frame_labels,
+    plain_label,
     sorted_labels,
 )
 from skuncertain._metric_formulas import collapse, two_by_two
@@ -31,6 +33,7 @@ from skuncertain._posterior import (
 from skuncertain._priors import check_prior, describe_prior
 from skuncertain._results import InformativeResult, JointPosterior
 from skuncertain._validation import (
+    as_list,
     check_choice,
     check_integer,
     check_number,
@@ -38,6 +41,7 @@ from skuncertain._validation import (
     check_zero_division,
     import_optional,
     nearest_name,
+    shown,
 )
 
 
@@ -210,8 +214,13 @@ class ConfusionCounts:
         if len(labels) != 2:
             raise ValueError(f"labels must hold two labels, got {len(labels)}.")
         pos_label = check_pos_label(labels, pos_label)
-        tp, fn, fp, tn = np.broadcast_arrays(*(np.asarray(cell) for cell in (tp, fn, fp, tn)))
-        rows = two_by_two(tp, fn, fp, tn)
+        given = {"tp": tp, "fn": fn, "fp": fp, "tn": tn}
+        cells = {name: check_whole(name, cell) for name, cell in given.items()}
+        try:
+            rows = two_by_two(*np.broadcast_arrays(*cells.values()))
+        except ValueError:
+            shapes = ", ".join(f"{name} {cell.shape}" for name, cell in cells.items())
+            raise ValueError(f"the cells must have shapes that fit, got {shapes}.") from None
         if labels.index(pos_label) == 0:
             rows = rows[..., ::-1, ::-1]
         return cls(rows, labels=labels, pos_label=pos_label)
@@ -296,10 +305,12 @@ class ConfusionCounts:
             The sums.
         """
         depth = len(self.shape)
-        wanted = range(depth) if axis is None else np.atleast_1d(axis).tolist()
+        wanted = range(depth) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        if any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in wanted):
+            raise TypeError(f"axis must be an integer or a tuple of them, got {shown(axis)}.")
         axes = tuple(k + depth if k < 0 else k for k in wanted)
-        if any(not 0 <= k < depth for k in axes):
-            raise ValueError(f"axis must be a stack axis in 0..{depth - 1}, got {axis!r}.")
+        if any(not 0 <= k < depth for k in axes) or len(set(axes)) < len(axes):
+            raise ValueError(f"axis must be a stack axis in 0..{depth - 1}, got {shown(axis)}.")
         return self._make(self.counts.sum(axis=axes), self.labels, self.pos_label)
 
     def one_vs_rest(self, pos_label: Any) -> "ConfusionCounts":
@@ -380,11 +391,12 @@ class ConfusionCounts:
 
     def _index(self, label):
         try:
-            return self.labels.index(label)
+            return self.labels.index(plain_label(label, "pos_label"))
         except ValueError:
             hint = nearest_name(label, self.labels)
             raise ValueError(
-                f"pos_label {label!r} is not one of the labels {list(self.labels)}.{hint}"
+                f"pos_label {shown(label)} is not one of the labels "
+                f"{shown(list(self.labels))}.{hint}"
             ) from None
 
     # ----------------------------------------------------------------------------------------------
@@ -538,9 +550,7 @@ class ConfusionCounts:
         JointPosterior
             The draws, with marginals, correlations and probabilities of events.
         """
-        if isinstance(metrics, str) or callable(metrics):
-            metrics = [metrics]
-        metrics = [get_metric(metric) for metric in metrics]
+        metrics = [get_metric(metric) for metric in as_list("metrics", metrics)]
         if not metrics:
             raise ValueError("metrics must name at least one metric, got an empty list.")
         request = self._request(
@@ -552,6 +562,8 @@ class ConfusionCounts:
         positive = self._positive(pos_label)
         if positive is None and any(metric.average == "binary" for metric in metrics):
             next(m for m in metrics if m.average == "binary").positive_index(self.n_classes, None)
+        if n is not None:
+            n = check_integer("n", n, low=1, high=2**53)
         last = self.n_classes - 1 if positive is None else positive
         joint = build_model(self.counts.astype(float), prior, model, prevalence, last)
         draws, seed = draw_metrics(joint, metrics, last, n_draws, random_state, n=n)

@@ -18,7 +18,9 @@ from skuncertain._validation import (
     check_kind,
     check_level,
     import_optional,
+    rectangular,
     resolve_seed,
+    shown,
 )
 from skuncertain._version import __version__
 
@@ -285,7 +287,7 @@ def coverage_study(
         )
     level, kind = check_level(level), check_kind(kind)
     if n_replications is not None:
-        check_integer("n_replications", n_replications, low=2)
+        check_integer("n_replications", n_replications, low=2, high=10**9)
     check_integer("verbose", verbose, low=0)
     sizes = _check_sizes(n, truth)
     asked = truth._default_metric if metric is None else metric
@@ -328,9 +330,9 @@ def coverage_study(
 
 def _check_sizes(n, truth):
     """Return the numbers of rows as an array with no axis or one."""
-    sizes = np.asarray(n)
+    sizes = rectangular("n", n)
     if sizes.dtype.kind not in "iu" or sizes.ndim > 1 or sizes.size == 0:
-        raise TypeError(f"n must be a number of rows or a list of them, got {n!r}.")
+        raise TypeError(f"n must be a number of rows or a list of them, got {shown(n)}.")
     if np.any(sizes < 1):
         raise ValueError(f"n must be at least 1, got {sizes.min()}.")
     for size in sizes.ravel().tolist():

@@ -33,6 +33,7 @@ from skuncertain._validation import (
     check_level,
     import_optional,
     resolve_seed,
+    shown,
 )
 from skuncertain._warnings import recorded, warn_user
 
@@ -84,7 +85,7 @@ def check_metrics(metrics, n_classes, positive):
     elif isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     elif not isinstance(metrics, list | tuple | set | dict):
-        raise TypeError(f"metrics must be a list of metrics, got {metrics!r}.")
+        raise TypeError(f"metrics must be a list of metrics, got {shown(metrics)}.")
     found = {}
     for name in metrics:
         metric = get_metric(name)
@@ -511,6 +512,7 @@ def cross_val_posterior(
     Interval(low=0.919..., high=0.959...)
     """
     counts, splits, lost = read_counts(cv_results, X, y, labels, pos_label)
+    warn_of_lost_folds(lost, len(counts) + len(lost))
     settings = Settings(method, omega, estimand, prior, level, kind).check(counts.n_classes)
     assumed = splits is None
     if splits is None:

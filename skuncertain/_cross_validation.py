@@ -35,9 +35,9 @@ from skuncertain._fold_methods import POOLING, check_omega
 from skuncertain._intervals import Interval
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
 from skuncertain._report import IntervalReport
-from skuncertain._scorers import ConfusionCountsScorer
+from skuncertain._scorers import ConfusionCountsScorer, TolerantScorer
 from skuncertain._splits import Splits, as_rows
-from skuncertain._validation import check_bool, resolve_seed
+from skuncertain._validation import check_bool, resolve_seed, shown
 from skuncertain._warnings import recorded, warn_user
 
 # A process that died (out of memory, a machine that went away) takes its folds with it, and joblib
@@ -341,7 +341,7 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
             self.estimator,
             X,
             y,
-            scoring=scorer,
+            scoring=scorer if self.error_score == "raise" else TolerantScorer.of(scorer, y),
             cv=splits,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -399,7 +399,7 @@ class BayesianCrossValidator(MetaEstimatorMixin, BaseEstimator):
         if not (is_nan or (isinstance(value, str) and value == "raise")):
             raise ValueError(
                 "error_score must be 'raise' or nan (the fold is left out): a number cannot stand "
-                f"for a confusion matrix, got {value!r}."
+                f"for a confusion matrix, got {shown(value)}."
             )
 
     def _route(self, groups, params):

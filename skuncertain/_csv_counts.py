@@ -82,7 +82,10 @@ def read_rows(file, most, name=None):
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise TableFileError(f"{name}, line {reader.line_num}: {error}.") from None
-    return [(line, row) for line, row in rows if any(field.strip() for field in row)]
+    rows = [(line, row) for line, row in rows if any(field.strip() for field in row)]
+    if not rows:
+        raise TableFileError(f"{name} is empty: there is no header.")
+    return rows
 
 
 # --------------------------------------------------------------------------------------------------

@@ -13,7 +13,13 @@ from skuncertain._distributions import BetaPosterior, Posterior
 from skuncertain._ranked_scores import area, average_precision, average_precision_at
 from skuncertain._score_input import ScoredRows, of_folds
 from skuncertain._special import beta_quantile
-from skuncertain._validation import check_choice, check_level, check_number, import_optional
+from skuncertain._validation import (
+    as_numbers,
+    check_choice,
+    check_level,
+    check_number,
+    import_optional,
+)
 from skuncertain._version import __version__
 
 BANDS = ("simultaneous", "pointwise")
@@ -140,7 +146,7 @@ class RocBand(_Band):
         tuple of two ndarray
             Smallest and largest true positive rate.
         """
-        fpr = np.asarray(fpr, dtype=float)
+        fpr = as_numbers("fpr", fpr)
         return self.boxes.lowest_tpr(fpr), self.boxes.highest_tpr(fpr)
 
 
@@ -207,7 +213,7 @@ class PrecisionRecallBand(_Band):
         tuple of two ndarray
             Smallest and largest precision.
         """
-        recall = np.asarray(recall, dtype=float)
+        recall = as_numbers("recall", recall)
         return (
             _precision(recall, self.boxes.highest_fpr(recall), self.prevalence[0]),
             _precision(recall, self.boxes.lowest_fpr(recall), self.prevalence[1]),

@@ -17,6 +17,7 @@ from skuncertain._labels import (
 )
 from skuncertain._scorers import read_cells
 from skuncertain._splits import Splits
+from skuncertain._validation import shown
 from skuncertain._warnings import warn_user
 
 HOW = (
@@ -40,6 +41,7 @@ def read_counts(cv_results, X, y, labels, pos_label):
     if "indices" in cv_results:
         splits = Splits.of(cv_results["indices"]["train"], cv_results["indices"]["test"])
     known = _labels(cv_results, y, labels)
+    cv_results = _unpacked(cv_results)
     found = _cells(cv_results)
     if found is None:
         return _predicted_counts(cv_results, X, y, known, pos_label, splits)
@@ -52,8 +54,13 @@ def read_counts(cv_results, X, y, labels, pos_label):
             f"{list(known)}."
         )
     if size == 2:  # the scorer's cells have the positive class last
-        if pos_label is not None and labels is None and y is None and pos_label not in known:
-            raise ValueError(f"pos_label={pos_label!r} needs labels=[...], or y, to be known.")
+        if (
+            pos_label is not None
+            and labels is None
+            and y is None
+            and plain_label(pos_label, "pos_label") not in known
+        ):
+            raise ValueError(f"pos_label={shown(pos_label)} needs labels=[...], or y, to be known.")
         pos_label = check_pos_label(known, pos_label)
         if known.index(pos_label) == 0:
             matrices = matrices[..., ::-1, ::-1]
@@ -90,6 +97,20 @@ def _labels(cv_results, y, labels):
         if classes is not None:
             return as_labels(sorted(plain_label(label) for label in classes))
     return None
+
+
+def _unpacked(cv_results):
+    """Results whose counts scikit-learn left in dicts, because the first fold had none."""
+    scores = cv_results.get("test_score")
+    if getattr(getattr(scores, "dtype", None), "kind", "") != "O":
+        return cv_results
+    dicts = [score for score in scores if isinstance(score, dict)]
+    if not dicts:
+        return cv_results
+    empty = dict.fromkeys(dicts[0], np.nan)
+    folds = [score if isinstance(score, dict) else empty for score in scores]
+    columns = {f"test_{key}": np.array([fold[key] for fold in folds], float) for key in empty}
+    return {**cv_results, **columns}
 
 
 def _cells(cv_results):
@@ -168,7 +189,9 @@ def _predicted_counts(cv_results, X, y, labels, pos_label, splits):
             "X and y are missing: cross_val_posterior(cv_results, X, y) predicts the test rows "
             "with the estimators in cv_results."
         )
-    estimators, tests = cv_results["estimator"], cv_results["indices"]["test"]
+    estimators, tests = list(cv_results["estimator"]), cv_results["indices"]["test"]
+    for k in _failed(cv_results, len(estimators)):
+        estimators[k] = None  # it may look fitted: its fit can have failed half-way
     predictions = predict_folds(estimators, X, tests)
     lost = tuple(k for k, predicted in enumerate(predictions) if predicted is None)
     y = to_numpy("y", y)
@@ -182,6 +205,16 @@ def _predicted_counts(cv_results, X, y, labels, pos_label, splits):
     matrices = np.stack([fold.counts for fold in folds])
     counts = ConfusionCounts(matrices, labels=folds[0].labels, pos_label=folds[0].pos_label)
     return counts, splits.without(lost), lost
+
+
+def _failed(cv_results, n_folds):
+    """Folds without any score: scikit-learn gives them NaN if their fit failed."""
+    scores = [
+        np.asarray(value, dtype=float)
+        for key, value in cv_results.items()
+        if str(key).startswith("test_") and np.shape(value) == (n_folds,)
+    ]
+    return np.flatnonzero(np.isnan(scores).all(axis=0)).tolist() if scores else []
 
 
 def predict_folds(estimators: Any, X: Any, tests: Any, method: str = "predict") -> list:

@@ -8,6 +8,7 @@ import numpy as np
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
 from skuncertain._scorers import directed
 from skuncertain._splits import Splits
+from skuncertain._validation import rectangular, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
                 f"{found.n_repeats} times."
             )
         return found
-    values = np.asarray(x)
+    values = rectangular("the scores of a and b", x)
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise ValueError(f"{name} holds infinite scores, which have no mean.")
     if values.dtype.kind not in "iuf" or values.ndim == 0:
@@ -171,7 +172,7 @@ def _of_results(results, metric, name):
     if key is None or key not in results:
         raise ValueError(
             f"{name} holds the scores {[k[5:] for k in scored]}: name one of them with metric=, "
-            f"got {metric!r}."
+            f"got {shown(metric)}."
         )
     if "indices" not in results:
         _refuse_unknown_splits(name)

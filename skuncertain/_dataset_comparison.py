@@ -12,12 +12,15 @@ from skuncertain._comparison_report import datasets_report
 from skuncertain._comparison_result import ComparisonResult, check_names, check_rope
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._validation import (
+    check_draws,
     check_integer,
     check_kind,
     check_level,
     check_number,
     import_optional,
+    rectangular,
     resolve_seed,
+    shown,
 )
 from skuncertain._version import __version__
 
@@ -222,7 +225,7 @@ def compare_datasets(
     """
     names, rope = check_names(names), check_rope(rope)
     prior = check_number("prior", prior, low=0, high=1e6, closed=False)
-    n_draws = check_integer("n_draws", n_draws, low=1)
+    n_draws = check_draws(n_draws, 1)
     first, second = (_check_scores(name, x) for name, x in zip(names, (a, b), strict=True))
     if first.shape != second.shape:
         raise ValueError(
@@ -234,7 +237,7 @@ def compare_datasets(
         per_dataset = compare_cv(first, second, rope=rope, n_repeats=n_repeats, names=names)
         difference = (second - first).mean(axis=1)
     else:
-        if n_repeats != 1:
+        if check_integer("n_repeats", n_repeats, low=1) != 1:
             raise ValueError("n_repeats is for fold scores, shape (datasets, folds).")
         difference = second - first
     difference = np.round(difference, 12)  # 0.85 - 0.84 is not more than a ROPE of 0.01
@@ -255,11 +258,11 @@ def compare_datasets(
 
 
 def _check_scores(name, scores):
-    scores = np.asarray(scores)
+    scores = rectangular(name, scores)
     if scores.dtype.kind not in "iuf" or scores.ndim not in (1, 2):
         raise TypeError(
             f"{name} must hold one score per data set, or one per data set and fold; got "
-            f"{scores!r}."
+            f"{shown(scores)}."
         )
     if not np.isfinite(scores).all():
         raise ValueError(

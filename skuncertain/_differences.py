@@ -9,10 +9,10 @@ from scipy.special import betainc, expit, ndtr, ndtri
 from skuncertain._distributions import BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._pairs import OPERATIONS, Link, OddsDifference, Pair
-from skuncertain._posterior import check_draws, default_draws
+from skuncertain._posterior import default_draws
 from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._rates import Rates
-from skuncertain._validation import resolve_seed
+from skuncertain._validation import check_draws, resolve_seed
 
 _NODES = 121  # of the rule over the quantiles of one of the two
 _GRID, _COARSE = 257, 129  # points of the splines; fewer where a cdf is a double integral

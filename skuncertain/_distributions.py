@@ -14,8 +14,19 @@ from scipy.special import betaln, gammaln
 from skuncertain._intervals import Interval, make_interval
 from skuncertain._quadrature import BetaRule
 from skuncertain._special import beta_cdf, beta_hdi, beta_logpdf, beta_quantile, scale_odds
-from skuncertain._validation import check_integer, check_kind, check_level, resolve_seed
+from skuncertain._validation import (
+    as_numbers,
+    check_integer,
+    check_kind,
+    check_level,
+    check_number,
+    resolve_seed,
+    shown,
+)
 from skuncertain._version import __version__
+from skuncertain._warnings import recorded
+
+LARGEST_SHAPE = 1e100  # sums and squares of shapes must be floats
 
 
 def plain(value):
@@ -26,9 +37,9 @@ def plain(value):
 
 def check_probability(q):
     """Return `q` as an array of probabilities."""
-    q = np.asarray(q, dtype=float)
+    given, q = q, as_numbers("q", q)
     if np.any(~((q >= 0) & (q <= 1))):
-        raise ValueError(f"q must be in [0, 1], got {q}.")
+        raise ValueError(f"q must be in [0, 1], got {shown(given)}.")
     return q
 
 
@@ -145,7 +156,7 @@ class Posterior:
         float or ndarray
             The density. From draws it is a kernel estimate: good for a plot, not for computing.
         """
-        return plain(self._pdf(np.asarray(x, dtype=float)))
+        return plain(self._pdf(self._broadcastable("x", x)))
 
     def cdf(self, x: ArrayLike) -> Any:
         """Probability that the metric is at most x.
@@ -160,7 +171,19 @@ class Posterior:
         float or ndarray
             The probability.
         """
-        return plain(self._cdf(np.asarray(x, dtype=float)))
+        return plain(self._cdf(self._broadcastable("x", x)))
+
+    def _broadcastable(self, parameter, x):
+        """Numbers whose shape fits that of the stack."""
+        x = as_numbers(parameter, x)
+        try:
+            np.broadcast_shapes(x.shape, self.shape)
+        except ValueError:
+            raise ValueError(
+                f"{parameter} must have a shape that fits the stack {self.shape}, got shape "
+                f"{x.shape}."
+            ) from None
+        return x
 
     def quantile(self, q: ArrayLike) -> Any:
         """Quantile.
@@ -218,7 +241,14 @@ class Posterior:
         float or ndarray
             The probability.
         """
-        value = np.asarray(self.cdf(high)) - np.asarray(self.cdf(low))
+        below, above = self._broadcastable("low", low), self._broadcastable("high", high)
+        try:
+            np.broadcast_shapes(below.shape, above.shape)
+        except ValueError:
+            raise ValueError(
+                f"low and high must have shapes that fit, got {below.shape} and {above.shape}."
+            ) from None
+        value = np.asarray(self._cdf(above)) - np.asarray(self._cdf(below))
         return plain(np.maximum(value, 0.0))
 
     def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
@@ -439,7 +469,8 @@ class StackedPosterior(Posterior):
         Interval
             Ends ``low`` and ``high``.
         """
-        low, high = self._each("interval", level, kind).T
+        with recorded([]):  # members that warn alike warn once
+            low, high = self._each("interval", level, kind).T
         return make_interval(low, high)
 
     def interval_error(self, level: float = 0.95, kind: str = "eti") -> Any:
@@ -491,12 +522,22 @@ class BetaPosterior(Posterior):
     _hdi_reaches_ends = True  # where it is closed the density does not vanish: one-sided anyway
 
     def __init__(self, a: ArrayLike, b: ArrayLike, *, odds: float = 1.0, **info: Any) -> None:
-        a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-        for name, shape in (("a", a), ("b", b)):
-            if not np.all(np.isfinite(shape)) or np.any(shape < 0):
-                raise ValueError(f"shape {name} must be finite and >= 0, got {shape}.")
-        self.a, self.b, self.odds = a, b, float(odds)
-        super().__init__(a.shape, **info)
+        shapes = {name: as_numbers(f"shape {name}", given) for name, given in (("a", a), ("b", b))}
+        for name, shape in shapes.items():
+            if not np.all((shape >= 0) & (shape <= LARGEST_SHAPE)):
+                raise ValueError(
+                    f"shape {name} must be finite and >= 0 (at most {LARGEST_SHAPE:g}), got "
+                    f"{shown(shape)}."
+                )
+        try:
+            self.a, self.b = np.broadcast_arrays(*shapes.values())
+        except ValueError:
+            raise ValueError(
+                "shapes a and b must fit each other, got arrays of "
+                f"{' and '.join(str(shape.shape) for shape in shapes.values())}."
+            ) from None
+        self.odds = check_number("odds", odds, low=0, high=np.inf, closed=False)
+        super().__init__(self.a.shape, **info)
 
     def _describe(self):
         parts = [] if self.shape else [f"a={self.a:g}", f"b={self.b:g}"]

@@ -44,11 +44,12 @@ class DrawsPosterior(Posterior):
         return self._reduce(np.std, np.nanstd)
 
     def _reduce(self, plain, skipping):
-        if self._complete:
-            return plain(self.draws, axis=-1)
-        empty = np.isnan(self.draws).all(axis=-1, keepdims=True)
-        safe = np.where(empty, 0.0, self.draws)
-        return np.where(empty[..., 0], np.nan, skipping(safe, axis=-1))
+        with np.errstate(invalid="ignore", over="ignore"):  # an odds ratio may be infinite
+            if self._complete:
+                return plain(self.draws, axis=-1)
+            empty = np.isnan(self.draws).all(axis=-1, keepdims=True)
+            safe = np.where(empty, 0.0, self.draws)
+            return np.where(empty[..., 0], np.nan, skipping(safe, axis=-1))
 
     def monte_carlo_error(self, q=None):
         """Standard error that the number of draws leaves.

@@ -21,14 +21,14 @@ from skuncertain._location_scale import AffinePosterior
 from skuncertain._metric_formulas import collapse, two_by_two
 from skuncertain._metrics import get_metric
 from skuncertain._pairs import Link
-from skuncertain._posterior import check_draws, default_draws, posterior_of, warn_small
+from skuncertain._posterior import default_draws, posterior_of, warn_small
 from skuncertain._priors import PER_CELL, cell_prior, check_prior, describe_prior
 from skuncertain._proportions import proportion_counts
 from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._resampling import multinomial_replicates
 from skuncertain._results import FoldDiagnostics
 from skuncertain._sums import BetaSum
-from skuncertain._validation import check_choice, check_number, resolve_seed
+from skuncertain._validation import check_choice, check_draws, check_number, resolve_seed, shown
 from skuncertain._warnings import dropped, warn_user
 from skuncertain.exceptions import (
     DegenerateIntervalWarning,
@@ -65,7 +65,7 @@ def check_omega(omega, n_folds):
         return check_choice("omega", omega, ("auto", "wang-li"))
     value = check_number("omega", omega, low=0, high=1)
     if value < 1 / n_folds - 1e-12:
-        raise ValueError(f"omega must be in [1/K, 1] = [{1 / n_folds:g}, 1], got {omega!r}.")
+        raise ValueError(f"omega must be in [1/K, 1] = [{1 / n_folds:g}, 1], got {shown(omega)}.")
     return value
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._location_scale import StudentPosterior
-from skuncertain._validation import check_number
+from skuncertain._validation import check_number, rectangular, shown
 from skuncertain._warnings import warn_user
 
 SCORE_METHODS = ("t", "corrected_t", "nadeau_bengio")
@@ -83,9 +83,9 @@ def _test_over_train(shape, usable, n_train, n_test):
                 f"method='nadeau_bengio' needs {parameter}, the number of rows per fold: a number, "
                 f"or one per fold ({shape[-1]})."
             )
-        array = np.asarray(value)
+        array = rectangular(parameter, value)
         if array.dtype.kind not in "iuf" or np.any(~(array > 0)) or not np.isfinite(array).all():
-            raise ValueError(f"{parameter} must hold positive numbers of rows, got {value!r}.")
+            raise ValueError(f"{parameter} must hold positive numbers of rows, got {shown(value)}.")
         try:
             sizes.append(np.broadcast_to(array, shape))
         except ValueError:

@@ -18,6 +18,8 @@ from skuncertain._validation import (
     check_kind,
     check_level,
     check_random_state,
+    rectangular,
+    shown,
 )
 
 
@@ -238,11 +240,14 @@ def fold_interval(
 def _refuse_foreign(method, given):
     for name, default, methods in OPTIONS:
         value = given[name]
-        is_default = value is default or (np.ndim(value) == 0 and value == default)
+        value = value.item() if isinstance(value, np.generic) else value
+        is_default = value is default or (isinstance(value, str | int | float) and value == default)
         if not is_default and method not in methods:
             known = ", ".join(repr(m) for m in methods)
             raise ValueError(f"{name} is used by method {known} only, got method={method!r}.")
-    if given["estimand"] != "algorithm" and given["omega"] != "auto":
+    automatic = isinstance(given["omega"], str) and given["omega"] == "auto"
+    check_choice("estimand", given["estimand"], ESTIMANDS)
+    if given["estimand"] != "algorithm" and not automatic:
         raise ValueError(
             f"estimand={given['estimand']!r} needs omega='auto': a given omega answers no other "
             f"question, got omega={given['omega']!r}."
@@ -250,17 +255,20 @@ def _refuse_foreign(method, given):
 
 
 def _as_folds(counts, metric, pos_label):
-    array = np.asarray(counts)
+    array = rectangular("counts", counts)
     if array.ndim < 3:
         raise ValueError(
             "counts must have one matrix per fold, shape (..., K, C, C), got shape "
-            f"{array.shape}. For fold scores leave out the metric ({metric!r}) and name the method."
+            f"{array.shape}. For fold scores leave out the metric "
+            f"({shown(metric)}) and name the method."
         )
     return ConfusionCounts(array, pos_label=pos_label)
 
 
 def _check_scores(scores, method):
-    if isinstance(scores, ConfusionCounts) or np.ndim(scores) > 2:
+    if not isinstance(scores, ConfusionCounts):
+        scores = rectangular("counts", scores)
+    if isinstance(scores, ConfusionCounts) or scores.ndim > 2:
         raise TypeError(
             "metric is missing: name the metric to compute from the counts. (Fold scores have "
             "shape (K,) or (problems, K).)"
@@ -271,7 +279,6 @@ def _check_scores(scores, method):
             f"fold scores alone allow method {options}; {method!r} needs confusion matrices and a "
             "metric."
         )
-    scores = np.asarray(scores)
     if scores.dtype.kind not in "iuf" or scores.ndim == 0:
-        raise TypeError(f"fold scores must be an array of numbers, got {scores!r}.")
+        raise TypeError(f"fold scores must be an array of numbers, got {shown(scores)}.")
     return scores.astype(float)

@@ -21,7 +21,13 @@ from skuncertain._resampling import (
     percentile_interval,
 )
 from skuncertain._special import beta_quantile, scale_odds
-from skuncertain._validation import check_choice, check_integer, check_level, resolve_seed
+from skuncertain._validation import (
+    check_bool,
+    check_choice,
+    check_integer,
+    check_level,
+    resolve_seed,
+)
 from skuncertain._warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 
@@ -98,7 +104,7 @@ def confidence_interval(
             "metric must be a name, a Metric or a function. Labels go in as one argument: "
             "confidence_interval((y_true, y_pred), metric)."
         )
-    metric = get_metric(metric)
+    metric, stratified = get_metric(metric), check_bool("stratified", stratified)
     if method in _BINOMIAL:
         for name, value in (("n_resamples", n_resamples), ("random_state", random_state)):
             if value is not None:

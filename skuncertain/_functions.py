@@ -12,7 +12,7 @@ from skuncertain._intervals import Interval
 from skuncertain._labels import check_whole, group_matrices
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import weak_prior
-from skuncertain._priors import PER_CELL, cell_prior, check_prior, describe_prior
+from skuncertain._priors import LARGEST, PER_CELL, cell_prior, check_prior, describe_prior
 from skuncertain._resampling import group_posterior_draws
 from skuncertain._validation import check_choice, check_kind, check_level, check_number
 
@@ -243,7 +243,7 @@ def proportion_posterior(
     )
     if isinstance(prior, str):
         prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
-    prior = check_number("prior", prior, low=0, high=np.inf)
+    prior = check_number("prior", prior, low=0, high=LARGEST)
     hits, misses = np.broadcast_arrays(hits, misses)
     with np.errstate(invalid="ignore"):
         observed = hits / (hits + misses)

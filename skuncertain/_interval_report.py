@@ -17,11 +17,12 @@ from skuncertain._cross_validation import BayesianCrossValidator
 from skuncertain._dataset_comparison import DatasetComparison
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._functions import metric_posterior
+from skuncertain._labels import to_numpy
 from skuncertain._leaderboard import Leaderboard
 from skuncertain._priors import check_prior
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._search import SearchPosterior, search_posterior
-from skuncertain._validation import check_kind, check_level, resolve_seed
+from skuncertain._validation import as_list, check_kind, check_level, resolve_seed, shown
 from skuncertain._warnings import dropped
 
 _FREE_LEVEL = (BayesianCrossValidator, CrossValPosterior, ComparisonResult, DatasetComparison)
@@ -145,7 +146,7 @@ def interval_report(
         raise ValueError("groups cannot be combined with sample_weight.")
     if groups is not None:
         rows = {"labels": counts.labels, "groups": groups, **options}
-        number = np.unique(np.asarray(groups)).size
+        number = np.unique(to_numpy("groups", groups)).size
         how = f"Bayesian bootstrap over {number} groups"
 
         def average(metric):
@@ -203,8 +204,8 @@ def _of_result(result, given, digits):
         for name, value in given.items():
             if value != getattr(result, name):
                 raise ValueError(
-                    f"{name} must be that of the result, {getattr(result, name)!r}, got {value!r}: "
-                    f"give {name}= where the result is made."
+                    f"{name} must be that of the result, {getattr(result, name)!r}, got "
+                    f"{shown(value)}: give {name}= where the result is made."
                 )
         return result.report(digits=digits)
     raise TypeError(
@@ -223,10 +224,10 @@ def _refuse(options, what, why):
 def _check_names(target_names, labels):
     if target_names is None:
         return [str(label) for label in labels]
-    names = [str(name) for name in target_names]
+    names = [str(name) for name in as_list("target_names", target_names)]
     if isinstance(target_names, str) or len(names) != len(labels):
         raise ValueError(
             f"target_names must name the {len(labels)} classes {list(labels)[:10]}, in this "
-            f"order, got {target_names!r}."
+            f"order, got {shown(target_names)}."
         )
     return names

@@ -4,15 +4,14 @@ import numbers
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import column_or_1d
 
-from skuncertain._validation import nearest_name
+from skuncertain._validation import as_numbers, nearest_name, rectangular, shown
 
 
 def check_whole(name, value):
-    array = np.asarray(value)
+    array = rectangular(name, value)
     if array.dtype.kind == "b" or array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold whole numbers, got {value!r}.")
+        raise TypeError(f"{name} must hold whole numbers, got {shown(value)}.")
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, but there is NaN or infinity in it.")
     if np.any(array < 0):
@@ -65,8 +64,12 @@ def frame_labels(frame):
 
 def as_labels(labels):
     if isinstance(labels, str):
-        raise TypeError(f"labels must be a sequence of labels, got the string {labels!r}.")
-    values = tuple(plain_label(label) for label in labels)
+        raise TypeError(f"labels must be a sequence of labels, got the string {shown(labels)}.")
+    try:
+        values = tuple(labels)
+    except TypeError:
+        raise TypeError(f"labels must be a sequence of labels, got {shown(labels)}.") from None
+    values = tuple(plain_label(label) for label in values)
     if len(values) < 2:
         raise ValueError(f"labels must name at least two classes, got {list(values)}.")
     if len(set(values)) != len(values):
@@ -74,26 +77,29 @@ def as_labels(labels):
     return values
 
 
-def plain_label(label):
+def plain_label(label, name="labels"):
     """Python value of a label, so that 1, np.int64(1) and np.float64(1.0) are one label."""
     value = label.item() if isinstance(label, np.generic) else label
-    if value is None:
-        raise ValueError("labels must not be None: drop or name the missing ones.")
-    if isinstance(value, float):
-        if np.isnan(value):
-            raise ValueError("labels must not be NaN: drop or name the missing ones.")
-        if value.is_integer():
-            return int(value)
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(f"{name} must be numbers or strings, got {shown(label)}.") from None
+    if _is_missing(value):
+        text = "NaN" if isinstance(value, float) else repr(value)
+        raise ValueError(f"{name} must not be {text}: drop or name the missing ones.")
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return value
 
 
 def check_pos_label(labels, pos_label):
     if pos_label is not None:
-        label = plain_label(pos_label)
+        label = plain_label(pos_label, "pos_label")
         if label not in labels:
             hint = nearest_name(label, labels)
             raise ValueError(
-                f"pos_label {pos_label!r} is not one of the labels {list(labels)}.{hint}"
+                f"pos_label {shown(pos_label)} is not one of the labels "
+                f"{shown(list(labels))}.{hint}"
             )
         return labels[labels.index(label)]
     if len(labels) > 2:
@@ -108,7 +114,8 @@ def check_targets(y_true, y_pred):
     checked = []
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
         y = to_numpy(name, y)
-        if y.size and not (y.ndim == 1 and y.dtype.kind in "iub"):  # whole numbers are labels
+        whole = y.ndim == 1 and y.dtype.kind in "iub"  # whole numbers are labels
+        if y.size and y.ndim <= 2 and not whole:
             kind = type_of_target(y, input_name=name)
             if kind not in ("binary", "multiclass"):
                 raise ValueError(
@@ -119,7 +126,7 @@ def check_targets(y_true, y_pred):
                         else "Multilabel targets have one confusion matrix per label."
                     )
                 )
-        checked.append(column_or_1d(y))
+        checked.append(one_column(name, y))
     if checked[0].shape != checked[1].shape:
         raise ValueError(
             f"y_true and y_pred must have the same length, got {checked[0].size} and "
@@ -138,9 +145,9 @@ def _is_missing(value):
 
 def to_numpy(name, y):
     """Array of labels; pandas' nullable and categorical types become plain ones."""
-    array = np.asarray(y)
+    array = rectangular(name, y)
     if array.ndim == 0:
-        raise TypeError(f"{name} must be a sequence of labels, got {y!r}.")
+        raise TypeError(f"{name} must be a sequence of labels, got {shown(y)}.")
     texts = array.dtype.kind == "U" and isinstance(y, list | tuple)
     if texts and not all(isinstance(value, str) for value in y):
         array = np.array(y, dtype=object)  # numpy had turned None and 1 into text
@@ -158,6 +165,19 @@ def to_numpy(name, y):
             raise TypeError(f"{name} must hold labels of one type, got {found}.")
     elif array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name} has {int(np.isnan(array).sum())} missing labels (NaN).")
+    if array.dtype.kind in "cV":
+        raise TypeError(f"{name} must hold numbers or strings, got an array of {array.dtype}.")
+    if array.dtype.kind == "f" and not np.all(np.abs(array) <= 2**53):
+        raise ValueError(f"{name} must hold class labels, got a number beyond 2**53.")
+    return array
+
+
+def one_column(name, array):
+    """Shape (n,), also from one column."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one entry per row, got shape {array.shape}.")
     return array
 
 
@@ -246,7 +266,8 @@ def encode(y, labels, name):
     if unknown:
         hint = nearest_name(unknown[0], labels)
         raise ValueError(
-            f"{name} holds the label {unknown[0]!r}, which is not in labels={list(labels)}.{hint}"
+            f"{name} holds the label {unknown[0]!r}, which is not in "
+            f"labels={shown(list(labels))}.{hint}"
         )
     return np.array([position[value] for value in plain])[inverse.ravel()]
 
@@ -286,7 +307,9 @@ def positive_of(metric, labels, pos_label):
 
 
 def check_weights(sample_weight, size):
-    weight = column_or_1d(np.asarray(sample_weight, dtype=float))
+    weight = as_numbers("sample_weight", sample_weight)
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight must have shape ({size},), got shape {weight.shape}.")
     if weight.size != size:
         raise ValueError(f"sample_weight must have {size} entries, got {weight.size}.")
     if not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0:
@@ -297,7 +320,7 @@ def check_weights(sample_weight, size):
 def group_matrices(y_true, y_pred, groups, labels):
     """Confusion matrix of every group, shape (G, C, C)."""
     y_true, y_pred = check_targets(y_true, y_pred)
-    groups = column_or_1d(to_numpy("groups", groups))
+    groups = one_column("groups", to_numpy("groups", groups))
     if groups.shape != y_true.shape:
         raise ValueError(f"groups must have {y_true.size} entries, got {groups.size}.")
     names, index = np.unique(groups, return_inverse=True)

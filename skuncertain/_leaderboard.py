@@ -19,12 +19,15 @@ from skuncertain._ranking_report import leaderboard_report
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._scorers import directed
 from skuncertain._validation import (
-    check_integer,
+    as_list,
+    as_numbers,
+    check_draws,
     check_kind,
     check_level,
     check_number,
     import_optional,
     resolve_seed,
+    shown,
 )
 from skuncertain._version import __version__
 from skuncertain._warnings import remember_warnings
@@ -139,12 +142,12 @@ class Leaderboard:
         """
         if self.rank_probabilities is None:
             raise ValueError(f"rank probabilities are kept up to {PAIR_LIMIT} models only.")
-        prizes = np.asarray(prizes, dtype=float)
-        if prizes.ndim != 1 or prizes.size > len(self.names):
+        values = as_numbers("prizes", prizes)
+        if values.ndim != 1 or values.size > len(self.names):
             raise ValueError(
-                f"prizes must be a list of at most {len(self.names)} numbers, got {prizes!r}."
+                f"prizes must be a list of at most {len(self.names)} numbers, got {shown(prizes)}."
             )
-        return self.rank_probabilities[:, : prizes.size] @ prizes
+        return self.rank_probabilities[:, : values.size] @ values
 
     def order(self) -> np.ndarray:
         """Sort the models by expected rank.
@@ -384,7 +387,7 @@ def _named(results):
         pairs = list(results.items())
         names, entries = tuple(name for name, _ in pairs), [entry for _, entry in pairs]
     else:
-        entries = list(results)
+        entries = as_list("results", results)
         names = tuple(str(k) for k in range(len(entries)))
     if len(entries) < 2:
         raise ValueError(f"results must hold at least two models, got {len(entries)}.")
@@ -481,7 +484,7 @@ def _of_rows(
     seed = resolve_seed(random_state)
     if n_draws is None:
         n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))
-    check_integer("n_draws", n_draws, low=1)
+    check_draws(n_draws, 1)
     # Rows on which all models agree in the same way are one row with a gamma weight.
     kinds, number = np.unique(np.stack(cells, axis=1), axis=0, return_counts=True)
     more, weight = _pseudo_rows(len(names), size, prior)

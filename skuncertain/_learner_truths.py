@@ -15,7 +15,7 @@ from skuncertain._fold_variance import ESTIMANDS
 from skuncertain._labels import encode, plain_label, to_numpy
 from skuncertain._splits import Splits, as_rows
 from skuncertain._truths import Sample, Truth, sequence
-from skuncertain._validation import check_choice, check_integer
+from skuncertain._validation import check_choice, check_integer, shown
 from skuncertain._warnings import others_silenced
 
 
@@ -195,7 +195,7 @@ class EstimatorTruth(LearnerTruth):
         if not callable(make_data):
             raise TypeError(
                 "make_data must be a function of n_samples and random_state that returns (X, y), "
-                f"got {make_data!r}. For a data set use SubsampleTruth."
+                f"got {shown(make_data)}. For a data set use SubsampleTruth."
             )
         self.make_data = make_data
         self.n_test = check_integer("n_test", n_test, low=100)

@@ -34,12 +34,13 @@ class StudentPosterior(Posterior):
         return [f"df={self.df:g}", f"loc={self.loc:g}", f"scale={self.scale:g}"]
 
     def _mean(self):
-        return np.where(self.df > 1, self.loc, np.nan)
+        return np.where((self.df > 1) | (self.scale == 0), self.loc, np.nan)
 
     def _std(self):
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = np.sqrt(self.df / (self.df - 2))
-        return self.scale * np.where(self.df > 2, spread, np.where(self.df > 1, np.inf, np.nan))
+            spread = np.where(self.df > 2, spread, np.where(self.df > 1, np.inf, np.nan))
+            return np.where(self.scale == 0, 0.0, self.scale * spread)
 
     def _standardised(self, x):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -140,6 +141,12 @@ class NormalPosterior(StudentPosterior):
             warn_user(
                 f"the normal interval of {self.metric} leaves its range {self.range}: a normal "
                 "distribution knows no limits.",
+                DegenerateIntervalWarning,
+            )
+        if np.any((self.scale == 0) & (self.loc != 0)):  # no difference at all is sure
+            warn_user(
+                f"{self.metric} has a variance of 0, as with scores that are all tied: the "
+                "interval has no width, which says nothing about uncertainty.",
                 DegenerateIntervalWarning,
             )
         return ends

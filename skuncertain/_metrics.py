@@ -29,7 +29,15 @@ from skuncertain._metric_table import (
     OF_MATRIX,
     TWO_CLASS_WEIGHTS,
 )
-from skuncertain._validation import check_number, check_zero_division, nearest_name
+from skuncertain._validation import (
+    as_numbers,
+    check_bool,
+    check_integer,
+    check_number,
+    check_zero_division,
+    nearest_name,
+    shown,
+)
 from skuncertain._warnings import warn_user
 
 
@@ -123,10 +131,10 @@ class Metric:
         if hasattr(matrix, "pos_label"):
             raise TypeError(f"use counts.score({self.name!r}) for ConfusionCounts.")
         zero_division = check_zero_division(zero_division)
-        matrix = np.asarray(matrix, dtype=float)
-        if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
-            raise ValueError(f"matrix must have shape (..., C, C), got shape {matrix.shape}.")
-        value = self.evaluate(matrix, positive=positive, zero_division=zero_division)
+        array = as_numbers("matrix", matrix)
+        if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+            raise ValueError(f"matrix must have shape (..., C, C), got shape {array.shape}.")
+        value = self.evaluate(array, positive=positive, zero_division=zero_division)
         return warn_if_undefined(self.name, value, zero_division)
 
     def evaluate(
@@ -156,7 +164,7 @@ class Metric:
             if self.user:
                 # Draws are unnormalised gammas: a user's function may expect probabilities.
                 matrix = matrix / matrix.sum(axis=(-2, -1), keepdims=True)
-                value = np.asarray(self.function(matrix), dtype=float)
+                value = as_numbers(f"what metric {self.name!r} returns", self.function(matrix))
                 if value.shape != matrix.shape[:-2]:
                     raise ValueError(
                         f"metric {self.name!r} must map an array of shape (..., C, C) to one of "
@@ -182,8 +190,9 @@ class Metric:
             The index.
         """
         if positive is not None:
-            if not 0 <= positive < n_classes:
-                raise IndexError(f"positive must be a class index < {n_classes}, got {positive}.")
+            positive = check_integer("positive", positive, low=0)
+            if positive >= n_classes:
+                raise ValueError(f"positive must be a class index < {n_classes}, got {positive}.")
             return positive
         if n_classes == 2:
             return 1
@@ -332,7 +341,7 @@ def get_metric(name: Any, **params: Any) -> Metric:
         _refuse_params("a function", params)
         return make_metric(name)
     if not isinstance(name, str):
-        raise TypeError(f"metric must be a name, a Metric or a function, got {name!r}.")
+        raise TypeError(f"metric must be a name, a Metric or a function, got {shown(name)}.")
     key = name.strip().lower().replace(" ", "_")
     base, _, suffix = key.rpartition("_")
     average = suffix if suffix in AVERAGES else None
@@ -359,7 +368,7 @@ def get_metric(name: Any, **params: Any) -> Metric:
         return _parametrised(base, average, params[needed[0]])
     names = [*_REGISTRY, *ALIASES, *_PARAMETERS, "f0.5", "f2"]
     raise ValueError(
-        f"metric {name!r} is not known.{nearest_name(key, names)} "
+        f"metric {shown(name)} is not known.{nearest_name(key, names)} "
         "get_metric_names() lists all names."
     )
 
@@ -373,9 +382,9 @@ def _parametrised(base, average, value):
     if base == "fbeta":
         return _fbeta(value, average)
     if base == "cohen_kappa":
-        if value in (None, "linear", "quadratic"):
+        if value is None or (isinstance(value, str) and value in ("linear", "quadratic")):
             return _REGISTRY["cohen_kappa" if value is None else f"cohen_kappa_{value}"]
-        raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {value!r}.")
+        raise ValueError(f"weights must be None, 'linear' or 'quadratic', got {shown(value)}.")
     if base == "net_benefit":
         threshold = check_number("threshold", value, low=0, high=1, closed=False)
         odds = threshold / (1 - threshold)
@@ -388,7 +397,7 @@ def _parametrised(base, average, value):
             base="net_benefit",
             range=(-odds, 1.0),
         )
-    cost = np.array(value, dtype=float)
+    cost = as_numbers("cost", value)
     if cost.ndim != 2 or cost.shape[0] != cost.shape[1] or cost.shape[0] < 2:
         raise ValueError(f"cost must be a square matrix (C, C), rows true, got shape {cost.shape}.")
     if not np.all(np.isfinite(cost)):
@@ -437,6 +446,8 @@ def get_metric_names(*, n_classes: int | None = None) -> list[str]:
     >>> get_metric_names(n_classes=3)[:3]
     ['accuracy', 'balanced_accuracy', 'cohen_kappa']
     """
+    if n_classes is not None:
+        n_classes = check_integer("n_classes", n_classes, low=2)
     names = [
         name
         for name, metric in _REGISTRY.items()
@@ -451,14 +462,20 @@ def get_metric_names(*, n_classes: int | None = None) -> list[str]:
 def _check_one_argument(function):
     """Refuse a scikit-learn metric: it takes labels, not a matrix."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return
     needed = [p.name for p in parameters if p.default is p.empty and p.kind in (0, 1, 3)]
+    takes = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not takes and not any(p.kind == p.VAR_POSITIONAL for p in parameters):
+        raise TypeError(
+            f"metric must be a function of a matrix (..., C, C), but {shown(function)} takes no "
+            "argument."
+        )
     if len(needed) > 1:
         raise TypeError(
-            f"a metric takes one argument, a matrix (..., C, C), but {function!r} needs {needed}. "
-            "For a metric of scikit-learn pass its name, such as 'f1'."
+            f"a metric takes one argument, a matrix (..., C, C), but {shown(function)} needs "
+            f"{needed}. For a metric of scikit-learn pass its name, such as 'f1'."
         )
 
 
@@ -503,11 +520,16 @@ def make_metric(
     0.05
     """
     if not callable(function):
-        raise TypeError(f"function must be callable, got {function!r}.")
+        raise TypeError(f"function must be callable, got {shown(function)}.")
     _check_one_argument(function)
-    low, high = (float(end) for end in range)
-    if not low < high:
-        raise ValueError(f"range must be (low, high) with low < high, got {range!r}.")
+    ends = as_numbers("range", range)
+    if ends.shape != (2,) or not ends[0] < ends[1]:
+        raise ValueError(f"range must be (low, high) with low < high, got {shown(range)}.")
+    low, high = ends.tolist()
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {shown(name)}.")
+    if greater_is_better is not None:
+        greater_is_better = check_bool("greater_is_better", greater_is_better)
     name = name or getattr(function, "__name__", None) or type(function).__name__
     return Metric(
         name=name,

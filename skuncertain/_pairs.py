@@ -104,7 +104,7 @@ class _Ratio:
 
     @staticmethod
     def forward(u, u_, v, v_):
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             return u / v
 
     @staticmethod

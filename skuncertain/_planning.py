@@ -27,6 +27,7 @@ from skuncertain._validation import (
     check_level,
     check_number,
     resolve_seed,
+    shown,
 )
 
 _NARROWEST = 1e-3  # about four million samples
@@ -456,8 +457,8 @@ def _study(metric, expected, level, kind, prior, prevalence, pos_label, simulati
         raise ValueError("expected must be counts of one pilot study with rows: index or sum them.")
     if pilot is None and pos_label is not None:
         raise ValueError(
-            f"pos_label={pos_label!r} says which class of the counts is positive, but expected "
-            "holds no counts: leave it out."
+            f"pos_label={shown(pos_label)} says which class of the counts is positive, but "
+            "expected holds no counts: leave it out."
         )
     prior = check_prior(prior, 2 if pilot is None else pilot.n_classes)
     if proportion_cells(metric) is None:
@@ -491,8 +492,8 @@ def _pilot_behind(metric, expected):
     if asked is None or asked.metric.name != metric.name:
         raise TypeError(
             f"expected must be ConfusionCounts of a pilot study for {metric.name}, or their "
-            f"posterior of it, got {expected!r}: the length of its interval depends on all cells, "
-            "not on its value alone."
+            f"posterior of it, got {shown(expected)}: the length of its interval depends on all "
+            "cells, not on its value alone."
         )
     if asked.counts.shape:
         raise ValueError("expected must be one posterior, got a stack: index the counts first.")
@@ -516,7 +517,7 @@ def _successes(metric, expected):
     if isinstance(expected, str) or np.ndim(expected) != 1 or len(expected) != 2:
         raise TypeError(
             "expected must be a number, a pair (mode, concentration), a BetaPosterior or "
-            f"ConfusionCounts of a pilot study, got {expected!r}."
+            f"ConfusionCounts of a pilot study, got {shown(expected)}."
         )
     mode = check_number("the mode in expected", expected[0], low=0, high=1)
     weight = check_number(

@@ -348,9 +348,10 @@ class _PairedStudy:
 
     def guess(self, power):
         """Number of rows from normal distributions."""
-        z = ndtri(self.probability) + max(ndtri(power), -ndtri(self.probability) / 2)
+        z = ndtri(self.probability) + max(ndtri(max(power, 1e-12)), -ndtri(self.probability) / 2)
         variance = self.discordant.rate - self.difference**2
-        return int((z**2 * max(variance, 0.01)) / (self.difference - self.rope) ** 2)
+        effect = max(self.difference - self.rope, 1e-9)  # its square must not vanish
+        return int((z**2 * max(variance, 0.01)) / effect**2)
 
     def _convinced(self, only_b, discordant, n):
         """Whether P(b better) is high enough, with the posterior of `compare_paired`."""
@@ -393,9 +394,10 @@ class _UnpairedStudy:
 
     def guess(self, power):
         """Number of rows from normal distributions."""
-        z = ndtri(self.probability) + max(ndtri(power), -ndtri(self.probability) / 2)
+        z = ndtri(self.probability) + max(ndtri(max(power, 1e-12)), -ndtri(self.probability) / 2)
         variance = sum(x.rate * (1 - x.rate) for x in (self.a, self.b))
-        return int((z**2 * max(variance, 0.01)) / (self.difference - self.rope) ** 2)
+        effect = max(self.difference - self.rope, 1e-9)  # its square must not vanish
+        return int((z**2 * max(variance, 0.01)) / effect**2)
 
     def _convinced(self, of_a, of_b, n):
         """Whether P(b better) is high enough, with the posterior of `compare`."""

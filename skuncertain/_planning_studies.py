@@ -13,7 +13,7 @@ from skuncertain._distributions import BetaBinomialPosterior
 from skuncertain._posterior import build_model
 from skuncertain._proportions import proportion_cells
 from skuncertain._special import beta_logpdf
-from skuncertain._validation import import_optional
+from skuncertain._validation import import_optional, shown
 from skuncertain._version import __version__
 from skuncertain._warnings import dropped
 from skuncertain.exceptions import SmallSampleWarning
@@ -152,8 +152,8 @@ class Successes:
 def _refuse_zero(a, b, prior):
     if np.any(np.less_equal(a, 0)) or np.any(np.less_equal(b, 0)):
         raise ValueError(
-            f"prior must be above 0 for every outcome, got {prior!r}: otherwise a study without a "
-            "failure has an interval of length 0. Use 'neutral'."
+            f"prior must be above 0 for every outcome, got {shown(prior)}: otherwise a study "
+            "without a failure has an interval of length 0. Use 'neutral'."
         )
 
 

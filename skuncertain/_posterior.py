@@ -22,12 +22,14 @@ from skuncertain._proportions import proportion_cells, proportion_counts
 from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._rates import Rates
 from skuncertain._sums import BetaSum
-from skuncertain._validation import check_integer, resolve_seed
+from skuncertain._validation import check_draws, check_integer, resolve_seed, shown
 from skuncertain._warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
 _SPARSE_FROM = 100  # classes: from here on most cells are empty
+SMALLEST = 1e-4  # shape of a Beta variable; below, all of it is at two points
+WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
 _KAPPAS = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
@@ -69,6 +71,8 @@ class JointModel:
 
     def sample(self, rng, size):
         """Unnormalised draws of all cells, shape (size, ..., C, C)."""
+        if self._underflows():
+            return self._sample_in_logs(rng, size)
         cells = self._cells.draw(rng, size)
         if self.matched:
             return cells
@@ -78,6 +82,29 @@ class JointModel:
             return cells * self.frequencies[..., None]
         return cells * self._weights.draw(rng, size)[..., None]
 
+    def _underflows(self):
+        """Whether a row or column could come out as 0, and make 0/0 of a ratio that exists."""
+        totals = [self.rows.sum(axis=-1)]
+        if self.matched:
+            totals.append(self.rows.sum(axis=-2))
+        elif not self.fixed:
+            totals.append(self.frequencies)
+        return any(np.any((total > 0) & (total <= 0.05)) for total in totals)
+
+    def _sample_in_logs(self, rng, size):
+        logs = _log_gamma(rng, self.rows, size)
+        if not self.matched:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                top = logs.max(axis=-1, keepdims=True)
+                logs -= top + np.log(np.exp(logs - top).sum(axis=-1, keepdims=True))
+                weight = (
+                    np.log(self.frequencies)
+                    if self.fixed
+                    else _log_gamma(rng, self.frequencies, size)
+                )
+            logs += weight[..., None]
+        return _narrowed_exp(logs)
+
 
 class _Gammas:
     """Gamma draws, one per shape; only their ratios along `axes` are meant."""
@@ -85,7 +112,6 @@ class _Gammas:
     def __init__(self, shapes, axes):
         self.shapes = shapes
         sums = [shapes.sum(axis=axis) for axis in axes]
-        self.plain = all(np.all((total == 0) | (total > 0.05)) for total in sums)
         self.sparse = shapes.shape[-1] >= _SPARSE_FROM and all(np.all(x >= 0.5) for x in sums)
         if self.sparse:
             flat = shapes.ravel()
@@ -98,18 +124,7 @@ class _Gammas:
         shapes = self.shapes
         if self.sparse:
             return self._sparse(rng, size)
-        if self.plain:
-            return rng.standard_gamma(shapes, size=(size, *shapes.shape))
-        # A row or column with tiny shapes would underflow to 0 and make 0/0 of a ratio that exists.
-        # With G(a) = G(a + 1) exp(-E / a), and all cells multiplied by exp(300), a thousand powers
-        # of e are left below the largest cell, and there is room for products of two.
-        small = (shapes > 0) & (shapes < 0.1)
-        draws = rng.standard_gamma(np.where(small, shapes + 1, shapes), size=(size, *shapes.shape))
-        drop = rng.standard_exponential((size, int(small.sum()))) / shapes[small]
-        tiny = draws[:, small] * np.exp(300.0 - drop)
-        draws *= np.exp(300.0)
-        draws[:, small] = tiny
-        return draws
+        return rng.standard_gamma(shapes, size=(size, *shapes.shape))
 
     def _sparse(self, rng, size):
         """Draws of many cells, most of them with a tiny shape.
@@ -129,6 +144,34 @@ class _Gammas:
             shape = flat[cell]
             draws[draw, cell] = uniform[found] ** (1 / shape) * rng.standard_gamma(shape + 1)
         return draws.reshape(size, *self.shapes.shape)
+
+
+def _log_gamma(rng, shapes, size):
+    """Logs of gamma draws. For small shapes G(a) = G(a + 1) exp(-E / a), which cannot underflow."""
+    small, full = shapes < 0.1, (size, *shapes.shape)
+    logs = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes), size=full))
+    with np.errstate(divide="ignore"):
+        drop = rng.standard_exponential(full) / shapes
+    return np.where(small, logs - drop, logs)
+
+
+def _narrowed_exp(logs):
+    """Exponentials of (..., C, C) up to a factor per matrix, all above 0.
+
+    Where one cell is exp(40) times another their sum does not notice the smaller one. Wider gaps
+    are narrowed, so that all cells, and products of two, are floats: which of two tiny cells is the
+    larger one, and whether by far, is kept.
+    """
+    flat = logs.reshape(*logs.shape[:-2], -1)
+    widest = max(600.0 / flat.shape[-1], 40.0)
+    order = np.argsort(-flat, axis=-1)
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(np.take_along_axis(flat, order, axis=-1), axis=-1)
+    steps = np.maximum(np.nan_to_num(steps, nan=0.0, neginf=-widest), -widest)
+    value = np.full(flat.shape, 300.0)
+    np.put_along_axis(value, order[..., 1:], 300.0 + np.cumsum(steps, axis=-1), axis=-1)
+    value = np.where(np.isneginf(flat), 0.0, np.exp(value))
+    return np.where(np.isnan(flat), np.nan, value).reshape(logs.shape)
 
 
 def build_model(matrix, prior, model, prevalence, positive):
@@ -160,14 +203,14 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
             )
         pair = np.stack(np.broadcast_arrays(prevalence.b, prevalence.a), axis=-1)
         if np.any(pair <= 0):
-            raise ValueError(f"prevalence must be a proper Beta, got {prevalence!r}.")
+            raise ValueError(f"prevalence must be a proper Beta, got {shown(prevalence)}.")
         pair = pair if positive == 1 else pair[..., ::-1]
         return np.broadcast_to(pair, (*shape, 2)), False
     values = np.asarray(prevalence)
     if values.dtype.kind not in "iuf":
         raise TypeError(
             "prevalence must be a number in (0, 1), a BetaPosterior or a vector of class "
-            f"frequencies, got {prevalence!r}."
+            f"frequencies, got {shown(prevalence)}."
         )
     values = values.astype(float)
     if values.ndim == 0:
@@ -177,7 +220,7 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
                 f"{n_classes} class frequencies in the order of the labels."
             )
         if not 0 < values < 1:
-            raise ValueError(f"prevalence must be in (0, 1), got {prevalence!r}.")
+            raise ValueError(f"prevalence must be in (0, 1), got {shown(prevalence)}.")
         values = np.array([1 - values, values])
         values = values if positive == 1 else values[::-1]
     elif values.shape != (n_classes,):
@@ -185,7 +228,7 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
             f"prevalence must have one entry per class, {n_classes}, got shape {values.shape}."
         )
     if np.any(~(values >= 0)) or abs(values.sum() - 1) > 1e-6:
-        raise ValueError(f"class frequencies must be >= 0 and sum to 1, got {prevalence!r}.")
+        raise ValueError(f"class frequencies must be >= 0 and sum to 1, got {shown(prevalence)}.")
     return np.broadcast_to(values, (*shape, n_classes)), True
 
 
@@ -341,6 +384,8 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
         if joint.fixed:
             raise ValueError("metric 'prevalence' is what prevalence= fixes: ask for another one.")
         return BetaPosterior(*(part.reshape(joint.shape) for part in phi), **info)
+    if _uneven(joint.rows):
+        return None
     pairs = {
         "balanced_accuracy": ("mean", (tp, fn), (fp, tn)),
         "recall_macro": ("mean", (tp, fn), (fp, tn)),
@@ -368,17 +413,22 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
         kind = "matthews" if name == "matthews_corrcoef" else "kappa"
         if joint.matched:
             return Rates.of_dirichlet(kind, (tp, fn, fp, tn), link)
-        return Rates(kind, phi, (tp, fn), (fp, tn), link)
+        return Rates(kind, phi, (tp, fn), (fp, tn), link).refine()
     if name == "g_score":
-        return Rates("g_score", phi, (tp, fn), (fp, tn), link)
+        return Rates("g_score", phi, (tp, fn), (fp, tn), link).refine()
     if metric.numerator is not None:
         weights = (metric.numerator, metric.denominator)
         if (
             metric.average is None and positive == 0
         ):  # weights of the whole matrix: last is positive
             weights = tuple(weight[::-1] for weight in weights)
-        return Rates("linear", phi, (tp, fn), (fp, tn), link, weights)
+        return Rates("linear", phi, (tp, fn), (fp, tn), link, weights).refine()
     return None
+
+
+def _uneven(shapes):
+    """Whether integrals over these Betas are beyond doubles."""
+    return shapes.max() > WIDEST * shapes.min() or shapes.min() < SMALLEST
 
 
 def _sum_family(joint, metric):
@@ -397,7 +447,8 @@ def _sum_family(joint, metric):
         weights = joint.frequencies.reshape(-1, n_classes)
     else:
         return None
-    if np.any(diagonal <= 0) or np.any(rest <= 0) or len(shapes) > 1000:
+    empty = np.any(diagonal <= 0) or np.any(rest <= 0)
+    if empty or len(shapes) > 1000 or _uneven(np.stack([diagonal, rest])):
         return None
     return BetaSum(diagonal, rest, weights, Link(0.0, 1.0))
 
@@ -409,7 +460,7 @@ def predictive_of(matrix, metric, n, *, positive, prior, model, prevalence, n_dr
         if totals.size > 1 or totals[0] != np.rint(totals[0]):
             raise ValueError("n must be given: the matrices have no common whole number of rows.")
         n = int(totals[0])
-    n = check_integer("n", n, low=1)
+    n = check_integer("n", n, low=1, high=2**53)
     view = _view(matrix, metric, positive, prior, model, prevalence)
     if view.own_proportion:  # a new test set needs all cells
         cells = two_by_two(*collapse(view.matrix, view.positive))
@@ -456,10 +507,14 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
         rng = np.random.default_rng(child)
         stop = min(start + chunk, n_draws)
         sample = joint.sample(rng, stop - start)
+        joint_shape = sample.shape
         if n is not None:
             share = sample.reshape(*sample.shape[:-2], cells)
-            share = share / share.sum(axis=-1, keepdims=True)
-            sample = rng.multinomial(n, share).reshape(sample.shape).astype(float)
+            total = share.sum(axis=-1, keepdims=True)
+            exists = total > 0  # else there are neither counts nor a prior: 0/0
+            share = np.where(exists, share, 1.0) / np.where(exists, total, cells)
+            sample = rng.multinomial(n, share).astype(float)
+            sample = np.where(exists, sample, np.nan).reshape(joint_shape)
         for k, metric in enumerate(metrics):
             value = metric.evaluate(sample, positive=positive)
             result[k, ..., start:stop] = np.moveaxis(value, 0, -1)
@@ -469,17 +524,6 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
 def default_draws(cells, size):
     """20,000, fewer for matrices or stacks so large that it would take minutes."""
     return int(np.clip(min(5e7 / cells, 1e8 / max(size, 1)), 1000, 20_000))
-
-
-def check_draws(n_draws, size):
-    """Return `n_draws` unless storing them would not fit into memory."""
-    n_draws = check_integer("n_draws", n_draws, low=1)
-    if n_draws * size > 2.5e8:
-        raise ValueError(
-            f"n_draws={n_draws} for {size} matrices would need {n_draws * size * 8e-9:.0f} GB. "
-            "Use fewer draws, or work through the stack in parts."
-        )
-    return n_draws
 
 
 @dataclass(frozen=True, eq=False)

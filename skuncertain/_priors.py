@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from skuncertain._validation import check_number, nearest_name
+from skuncertain._validation import check_number, nearest_name, rectangular, shown
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
 LARGEST = 1e12  # beyond, sums with the counts lose them
@@ -21,17 +21,21 @@ def check_prior(prior, n_classes):
             options = ", ".join(repr(name) for name in NAMES)
             raise ValueError(
                 f"prior must be one of {options}, a number or an array of shape (C, C), "
-                f"got {prior!r}.{nearest_name(prior, NAMES)}"
+                f"got {shown(prior)}.{nearest_name(prior, NAMES)}"
             )
         return prior
     if isinstance(prior, numbers.Real) and not isinstance(prior, bool):
+        if isinstance(prior, np.floating):  # 1e12 is beyond the range of half floats
+            prior = float(prior)
         if not 0 <= prior <= LARGEST:
-            raise ValueError(f"prior must be a finite number >= 0 (at most 1e12), got {prior!r}.")
+            raise ValueError(
+                f"prior must be a finite number >= 0 (at most 1e12), got {shown(prior)}."
+            )
         return float(prior)
-    array = np.asarray(prior)
+    array = rectangular("prior", prior)
     if array.dtype.kind not in "iuf" or array.ndim == 0:
         raise TypeError(
-            f"prior must be a name, a number or an array of shape (C, C), got {prior!r}."
+            f"prior must be a name, a number or an array of shape (C, C), got {shown(prior)}."
         )
     array = array.astype(float)
     if array.shape != (n_classes, n_classes):

@@ -88,7 +88,9 @@ class _Kappa(_Linear):
 
     def value(self, phi, x, x_, y, y_, rows):
         q = phi * x + (1 - phi) * y
-        return 2 * phi * (1 - phi) * (x - y) / (phi + (1 - 2 * phi) * q)
+        chance = phi + (1 - 2 * phi) * q
+        # Nobody positive and nobody predicted so: 0/0, with weight 0
+        return 2 * phi * (1 - phi) * (x - y) / np.where(chance == 0, 1.0, chance)
 
 
 class _Matthews:
@@ -171,7 +173,41 @@ class Rates:
         ratio = 0.0 if self.fixed else np.max(self.moves[2] / np.maximum(self.moves[0], 1e-300))
         smallest = min(np.min(shape) for shape in (*self.recall, *self.fpr))
         self.n_phi = int(min(40 + 24 / (0.5 + smallest) + 24 * ratio, 960.0))
+        self.nodes = _NODES
         self.resolved = bool(ratio <= 36)
+        # An empty cell lets a class swing between 0 and 1 and the integrands become steep.
+        self.steep = smallest < 1.5 or kind == "g_score"
+
+    def refine(self, accuracy=1e-7):
+        """Take more nodes until the cdf does not change any more; `resolved` says whether it does.
+
+        The rule above is enough for the Dirichlet over all cells, but not for every prevalence.
+        """
+        if not (self.steep and self.resolved):
+            return self
+        points = [
+            self.link.to_range(self.influence.centre + z * self.scale)
+            for z in (-1.5, -0.5, 0.1, 0.6, 1.3)
+        ]
+        t, rows = np.concatenate(points), np.tile(np.arange(self.size), len(points))
+        inside = (t > self.link.low) & (t < self.link.high)
+        t, rows = t[inside], rows[inside]
+        before = self.cdf(t, rows)
+        for _ in range(4):
+            fewer = self.n_phi, self.nodes
+            self._set_nodes(int(1.6 * self.n_phi), tuple(int(1.6 * n) for n in self.nodes))
+            after = self.cdf(t, rows)
+            if np.all(np.abs(after - before) <= accuracy):
+                self._set_nodes(*fewer)
+                return self
+            before = after
+        self.resolved = False
+        return self
+
+    def _set_nodes(self, n_phi, nodes):
+        self.n_phi, self.nodes = n_phi, nodes
+        for kept in ("_rule_phi", "_rule_fpr"):
+            self.__dict__.pop(kept, None)
 
     @classmethod
     def of_dirichlet(cls, kind, cells, link):
@@ -223,7 +259,7 @@ class Rates:
 
     @cached_property
     def _rule_fpr(self):
-        return BetaRule(*self.fpr).keep_nodes(_NODES[0])
+        return BetaRule(*self.fpr).keep_nodes(self.nodes[0])
 
     @cached_property
     def _table(self):
@@ -275,7 +311,7 @@ class Rates:
             low,
             high,
             density=density,
-            nodes=_NODES,
+            nodes=self.nodes,
             stride=stride,
             table=None if density or self._table is None else (self._table, line_rows),
         )

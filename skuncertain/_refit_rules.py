@@ -8,7 +8,7 @@ import numpy as np
 
 from skuncertain._comparison_result import check_rope
 from skuncertain._search import search_posterior
-from skuncertain._validation import check_level
+from skuncertain._validation import check_integer, check_level, check_number, shown
 
 
 @dataclass(frozen=True)
@@ -99,15 +99,27 @@ class RefitRule:
             number = np.nan
         if np.isnan(number):
             raise ValueError(
-                f"complexity must be a number for every candidate, got {value!r} for {params}: "
-                "pass a function of the parameters that returns one."
+                f"complexity must be a number for every candidate, got {shown(value)} for "
+                f"{params}: pass a function of the parameters that returns one."
             )
         return number
 
 
+def _check_folds(n_repeats, test_train_ratio):
+    if n_repeats is not None:
+        n_repeats = check_integer("n_repeats", n_repeats, low=1)
+    if test_train_ratio is not None:
+        test_train_ratio = check_number(
+            "test_train_ratio", test_train_ratio, low=0, high=np.inf, closed=False
+        )
+    return {"n_repeats": n_repeats, "test_train_ratio": test_train_ratio}
+
+
 def _check_key(metric):
     if not isinstance(metric, str):
-        raise TypeError(f'metric must be the name of a score, such as "score", got {metric!r}.')
+        raise TypeError(
+            f'metric must be the name of a score, such as "score", got {shown(metric)}.'
+        )
     return metric
 
 
@@ -169,11 +181,11 @@ def simplest_equivalent(
     """
     if not isinstance(complexity, str) and not callable(complexity):
         raise TypeError(
-            f"complexity must be the name of a parameter or a function, got {complexity!r}."
+            f"complexity must be the name of a parameter or a function, got {shown(complexity)}."
         )
     return RefitRule(
         "simplest_equivalent", _check_key(metric), check_rope(rope), check_level(level), complexity,
-        n_repeats, test_train_ratio,
+        **_check_folds(n_repeats, test_train_ratio),
     )  # fmt: skip
 
 
@@ -221,8 +233,7 @@ def best_lower_bound(
         "best_lower_bound",
         _check_key(metric),
         level=check_level(level),
-        n_repeats=n_repeats,
-        test_train_ratio=test_train_ratio,
+        **_check_folds(n_repeats, test_train_ratio),
     )
 
 
@@ -266,6 +277,5 @@ def most_probable_best(
     return RefitRule(
         "most_probable_best",
         _check_key(metric),
-        n_repeats=n_repeats,
-        test_train_ratio=test_train_ratio,
+        **_check_folds(n_repeats, test_train_ratio),
     )

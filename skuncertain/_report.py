@@ -107,6 +107,8 @@ class IntervalReport:
         str
             Strict JSON: NaN is null, infinities are the texts "inf" and "-inf".
         """
+        if indent is not None:
+            indent = check_integer("indent", indent, low=0, high=100)
         return json.dumps(_strict(self.summary), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, section: str | None = None) -> Any:

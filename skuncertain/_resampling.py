@@ -7,9 +7,9 @@ so a replicate costs the same for a thousand rows and for a billion.
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from skuncertain._posterior import check_draws, default_draws
+from skuncertain._posterior import default_draws
 from skuncertain._priors import cell_prior
-from skuncertain._validation import resolve_seed
+from skuncertain._validation import check_draws, resolve_seed
 
 _CHUNK = 2**20  # cells worked on at once
 
@@ -100,7 +100,7 @@ def bca_interval(values, observed, influence, level):
     bias = ndtri(below)
     cubes = squares = 0.0
     for left_out, repeats in influence:
-        keep = ~np.isnan(left_out)
+        keep = np.isfinite(left_out)  # an odds ratio without one row may be infinite
         left_out, repeats = left_out[keep], repeats[keep]
         n = repeats.sum()
         if n < 2:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._metrics import get_metric
-from skuncertain._validation import import_optional
+from skuncertain._validation import import_optional, shown
+from skuncertain._warnings import warn_user
 
 
 def _plain_fields(result):
@@ -110,13 +112,25 @@ class JointPosterior:
         Returns
         -------
         ndarray of shape (..., metrics, metrics)
-            Pearson correlations over the draws that are defined for all metrics.
+            Pearson correlations over the draws in which all metrics are defined and finite; NaN,
+            with a warning, for a metric that does not vary.
         """
         draws = np.moveaxis(self.draws, 0, -2)
-        flat = draws.reshape(-1, *draws.shape[-2:])
-        stack = [np.corrcoef(part[:, ~np.isnan(part).any(axis=0)]) for part in flat]
-        k = len(self.metrics)
-        return np.reshape(stack, (*draws.shape[:-2], k, k))
+        flat, k = draws.reshape(-1, *draws.shape[-2:]), len(self.metrics)
+        stack = np.full((len(flat), k, k), np.nan)
+        for place, part in enumerate(flat):
+            defined = part[:, np.isfinite(part).all(axis=0)]
+            if defined.shape[1] > 1:
+                largest = np.abs(defined).max(axis=1, keepdims=True)  # squares must not overflow
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    stack[place] = np.corrcoef(defined / np.where(largest > 0, largest, 1.0))
+        if np.any(np.isnan(stack)):
+            warn_user(
+                "a correlation is undefined: a metric does not vary over the draws, or is 0/0 or "
+                "infinite in nearly all of them. NaN.",
+                UndefinedMetricWarning,
+            )
+        return stack.reshape(*draws.shape[:-2], k, k)
 
     def prob(self, event: Callable) -> Any:
         """Probability of an event.
@@ -134,7 +148,7 @@ class JointPosterior:
         if not callable(event):
             raise TypeError(
                 f"event must be a function of the {len(self.metrics)} metrics, such as "
-                f"lambda {', '.join(self.metrics)}: ..., got {event!r}."
+                f"lambda {', '.join(self.metrics)}: ..., got {shown(event)}."
             )
         holds = np.asarray(event(*self.draws))
         if holds.dtype != bool or holds.shape != self.draws.shape[1:]:

@@ -9,7 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._fold_variance import wang_li_omega
 from skuncertain._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
 from skuncertain._ranked_scores import within_folds
-from skuncertain._validation import check_choice
+from skuncertain._validation import check_choice, rectangular, shown
 from skuncertain._warnings import warn_user
 
 POOLINGS = ("folds", "pooled")
@@ -107,7 +107,7 @@ class ScoredRows:
         if pooling is not None:
             raise ValueError("pooling is for a cross-validator; plain scores have no folds.")
         labels = as_labels(sorted_labels(y, y) if labels is None else labels)
-        scores, classes = _columns(np.asarray(y_score), labels, pos_label)
+        scores, classes = _columns(rectangular("y_score", y_score), labels, pos_label)
         if len(scores) != len(y):
             raise ValueError(
                 f"y_true and y_score must have the same length, got {len(y)} and {len(scores)}."
@@ -130,6 +130,12 @@ class ScoredRows:
                 f"y_true must be what the cross-validator was fitted with, got {len(y)} rows, but "
                 f"it has tested row {int(row.max())}."
             )
+        for k in kept:
+            if len(parts[k]) != len(tests[k]):
+                raise ValueError(
+                    f"fold {k} has scores of {len(parts[k])} rows, but {len(tests[k])} were "
+                    "tested: the classifier does not answer every row."
+                )
         fold = np.repeat(kept, [len(tests[k]) for k in kept])
         pos_label = given.pos_label if pos_label is None else pos_label
         whole = np.concatenate([np.asarray(parts[k]) for k in kept])
@@ -218,7 +224,7 @@ class ScoredRows:
 def classifier_scores(classifier, X, pos_label=None, response="auto"):
     """Scores of one class by a fitted classifier, that class, and where the scores came from."""
     if not hasattr(classifier, "classes_"):
-        raise ValueError(f"a fitted classifier with classes_ is needed, got {classifier!r}.")
+        raise ValueError(f"a fitted classifier with classes_ is needed, got {shown(classifier)}.")
     labels = as_labels(list(classifier.classes_))
     label = check_pos_label(labels, pos_label)
     if label is None:

@@ -1,6 +1,7 @@
 """Scorers for scikit-learn's ``scoring=``: counts per fold, and credible bounds."""
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from sklearn.metrics import make_scorer
 from skuncertain._counts import ConfusionCounts
 from skuncertain._labels import (
     as_labels,
+    check_pos_label,
     check_targets,
     complete_single_label,
     plain_label,
@@ -20,7 +22,14 @@ from skuncertain._labels import (
 from skuncertain._metric_formulas import one_vs_rest, two_by_two
 from skuncertain._metrics import get_metric
 from skuncertain._priors import check_prior
-from skuncertain._validation import check_bool, check_choice, check_kind, check_level
+from skuncertain._validation import (
+    as_list,
+    as_numbers,
+    check_bool,
+    check_choice,
+    check_kind,
+    check_level,
+)
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
@@ -32,13 +41,22 @@ def cell_key(true: int, predicted: int) -> str:
     return f"n_{true}_{predicted}"
 
 
+def _alike(columns, keys):
+    """The columns as arrays of floats of one shape."""
+    arrays = [as_numbers(f"the counts of {key!r}", columns[key]) for key in keys]
+    if len({array.shape for array in arrays}) > 1:
+        shapes = ", ".join(f"{k!r} {a.shape}" for k, a in zip(keys, arrays, strict=True))
+        raise ValueError(f"cv_results must hold as many counts of every cell, got {shapes[:200]}.")
+    return arrays
+
+
 def read_cells(columns):
     """Matrices ``(..., C, C)`` from arrays under the scorer's keys, or None if they are not there.
 
     With two classes the positive one is last.
     """
     if all(key in columns for key in BINARY_KEYS):
-        tn, fp, fn, tp = (np.asarray(columns[key], dtype=float) for key in BINARY_KEYS)
+        tn, fp, fn, tp = _alike(columns, BINARY_KEYS)
         return two_by_two(tp, fn, fp, tn)
     found = [match for key in columns if (match := re.fullmatch(r"n_(\d+)_(\d+)", str(key)))]
     if not found:
@@ -49,10 +67,43 @@ def read_cells(columns):
             f"the results hold {len(found)} of the {size**2} cells of {size} classes: a fold "
             "lacked a class. Name all classes: ConfusionCountsScorer(labels=[...])."
         )
-    cells = [
-        np.asarray(columns[cell_key(i, j)], dtype=float) for i in range(size) for j in range(size)
-    ]
+    cells = _alike(columns, [cell_key(i, j) for i in range(size) for j in range(size)])
     return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+
+
+class TolerantScorer:
+    """A counts scorer that answers a fold that fails with NaN, under every key.
+
+    scikit-learn leaves a dict of a fold that works and a number of one that fails side by side: it
+    breaks, or keeps an array of objects.
+    """
+
+    def __init__(self, scorer, keys):
+        self.scorer, self.keys = scorer, keys
+
+    def __call__(self, estimator, X, y):
+        try:
+            return self.scorer(estimator, X, y)
+        except Exception as error:
+            warnings.warn(
+                f"the predictions of a fold cannot be counted, the fold is left out: "
+                f"{type(error).__name__}: {error}",
+                UserWarning,
+                stacklevel=2,
+            )
+            return dict.fromkeys(self.keys, np.nan)
+
+    @classmethod
+    def of(cls, scorer, y):
+        """Around a scorer; `y` holds all labels."""
+        return cls(scorer, tuple(scorer(_Echo(), y, y)))
+
+
+class _Echo:
+    """Classifier that predicts what it gets."""
+
+    def predict(self, X):
+        return X
 
 
 class ConfusionCountsScorer(BaseEstimator):
@@ -200,10 +251,8 @@ def scorer_metrics(metrics):
     """Return (key, metric, sign) of every metric that a scorer is asked for."""
     if metrics is None:
         return []
-    if isinstance(metrics, str) or callable(metrics):
-        metrics = [metrics]
     found = []
-    for name in metrics:
+    for name in as_list("metrics", metrics):
         metric = directed(name)
         key = name if isinstance(name, str) else metric.name
         if key in (*BINARY_KEYS, "n", "score") or key.startswith(("n_", "tp_", "fp_", "fn_")):
@@ -285,6 +334,10 @@ def make_bound_scorer(
     check_kind(kind)
     if isinstance(prior, str) or np.ndim(prior) == 0:
         check_prior(prior, 2)
+    if pos_label is not None:
+        plain_label(pos_label, "pos_label")
+        if labels is not None:
+            check_pos_label(as_labels(labels), pos_label)
     return make_scorer(
         _bound_score,
         metric=directed(metric),

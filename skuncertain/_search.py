@@ -17,7 +17,7 @@ from skuncertain._report import IntervalReport, check_digits
 from skuncertain._report_cells import distinct
 from skuncertain._search_results import read_search
 from skuncertain._validation import (
-    check_integer,
+    check_draws,
     check_kind,
     check_level,
     import_optional,
@@ -495,7 +495,7 @@ def _rank(scores, correction, n_draws, seed):
         where = where.ravel()  # equal candidates must tie to the last bit
     if n_draws is None:
         n_draws = int(np.clip(4e7 / m, 2000, 20_000))
-    n_draws = check_integer("n_draws", n_draws, low=1)
+    n_draws = check_draws(n_draws, 1)
     ranked = min(n_draws, max(1000, int(1e7 / m)))  # sorting is what costs
     counter = DrawCounter(m, m <= RANK_LIMIT, False)
     mean = unique.mean(axis=1)

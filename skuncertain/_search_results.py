@@ -12,7 +12,7 @@ from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
 from skuncertain._scorers import directed, read_cells
 from skuncertain._splits import Splits
-from skuncertain._validation import check_integer, check_number
+from skuncertain._validation import as_numbers, check_integer, check_number, shown
 
 HOW = (
     "Pass a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_ (a dict "
@@ -140,12 +140,21 @@ def _score_table(results):
     for name, found in columns.items():
         if sorted(found) != list(range(len(found))):
             raise ValueError(
-                f"the splits of {name!r} are not complete: got {sorted(found)} of {max(found) + 1}."
+                f"cv_results lacks splits of {name!r}: got {sorted(found)} of {max(found) + 1}."
             )
-    return {
-        name: np.stack([np.asarray(found[k], dtype=float) for k in sorted(found)], axis=1)
-        for name, found in columns.items()
-    }
+    return {name: _as_table(name, found) for name, found in columns.items()}
+
+
+def _as_table(name, found):
+    """Scores of all splits, shape (candidates, splits)."""
+    splits = [as_numbers(f"cv_results['split{k}_test_{name}']", found[k]) for k in sorted(found)]
+    shapes = {split.shape for split in splits}
+    if len(shapes) > 1 or splits[0].ndim != 1:
+        raise ValueError(
+            f"cv_results must hold one number per candidate in every split of {name!r}, got arrays "
+            f"of shape {' and '.join(map(str, sorted(shapes)))}."
+        )
+    return np.stack(splits, axis=1)
 
 
 def _plain_name(table, metric, default, scoring, fitted):
@@ -155,7 +164,7 @@ def _plain_name(table, metric, default, scoring, fitted):
         metric = default if default in table else names[0] if len(names) == 1 else None
         if metric is None:
             raise ValueError(f"metric is missing: name one of the scores {names}.")
-    if metric in table:
+    if isinstance(metric, str) and metric in table:
         return metric
     if names == ["score"] and isinstance(metric, str):
         # A single score has no name of its own in the results; the search may know it.
@@ -168,7 +177,7 @@ def _plain_name(table, metric, default, scoring, fitted):
             f"the search computed {known or 'the score of the estimator'!r}, not {metric!r}: leave "
             "metric out, or use scoring=ConfusionCountsScorer() for any metric."
         )
-    raise ValueError(f"metric must be one of the scores {names}, got {metric!r}.")
+    raise ValueError(f"metric must be one of the scores {names}, got {shown(metric)}.")
 
 
 def _same_metric(first, second):
@@ -195,18 +204,24 @@ def _counted(table, cells, metric, default, labels, pos_label, scoring, classes)
         pos_label = orientation if pos_label is None else pos_label
     elif pos_label is not None:
         raise ValueError(
-            f"pos_label={pos_label!r} needs labels=[...]: the results do not know the names of the "
-            "classes."
+            f"pos_label={shown(pos_label)} needs labels=[...]: the results do not know the names "
+            "of the classes."
         )
     counts = ConfusionCounts(whole, labels=labels, pos_label=pos_label)
-    if "n" in table and np.any(np.nan_to_num(table["n"]) != whole.sum(axis=(-2, -1))):
+    total = whole.sum(axis=(-2, -1))
+    if "n" in table and table["n"].shape != total.shape:
+        raise ValueError(
+            f"cv_results must hold as many splits of 'n' as of the counts, got "
+            f"{table['n'].shape[1]} and {total.shape[1]}."
+        )
+    if "n" in table and np.any(np.nan_to_num(table["n"]) != total):
         raise ValueError(
             "the counts of a fold do not add up to its number of rows: a fold lacked a class. Name "
             "all classes: ConfusionCountsScorer(labels=[...])."
         )
     if metric is None:
         metric = default
-    if metric is None or (metric == "score" and scoring is not None):
+    if metric is None or (isinstance(metric, str) and metric == "score" and scoring is not None):
         asked = getattr(scoring, "metrics", None)
         asked = [asked] if isinstance(asked, str) or callable(asked) else list(asked or ())
         metric = asked[0] if asked else "accuracy"

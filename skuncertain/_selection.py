@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skuncertain._intervals import Interval
-from skuncertain._labels import encode_together, positive_of
+from skuncertain._labels import encode_together, positive_of, to_numpy
 from skuncertain._scorers import directed
-from skuncertain._validation import check_integer, check_level, resolve_seed
+from skuncertain._validation import as_list, check_integer, check_level, resolve_seed
 from skuncertain._warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 
@@ -141,7 +141,8 @@ def bbc_score(
     n_resamples = check_integer("n_resamples", n_resamples, low=2)
     if hasattr(predictions, "items"):  # a dict or a DataFrame of candidates
         predictions = [predicted for _, predicted in predictions.items()]
-    n_rows = len(np.asarray(y_true))
+    n_rows = len(to_numpy("y_true", y_true))
+    predictions = [to_numpy("predictions", p) for p in as_list("predictions", predictions)]
     wrong = [len(p) for p in predictions if len(p) != n_rows]
     if wrong:
         raise ValueError(
@@ -163,6 +164,8 @@ def bbc_score(
         return sign * metric.evaluate(matrices, positive=positive, zero_division=0.0)
 
     n = truth.size
+    if n < 2:
+        raise ValueError("y_true must have at least two rows: a sample must leave some out, got 1.")
     seed = resolve_seed(random_state)
     rng = np.random.default_rng(seed)
     outside = np.full(n_resamples, np.nan)
@@ -173,6 +176,10 @@ def bbc_score(
             outside[k] = values(left.astype(float))[np.argmax(values(drawn))]
     whole = values(np.ones(n))
     outside = sign * outside[~np.isnan(outside)]
+    if outside.size == 0:
+        raise ValueError(
+            f"n_resamples={n_resamples} samples of {n} rows leave none out: take more of them."
+        )
     low, high = np.quantile(outside, [(1 - level) / 2, (1 + level) / 2])
     selected = int(np.argmax(whole))
     if low == high:

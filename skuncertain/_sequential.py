@@ -16,12 +16,14 @@ from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
 from skuncertain._priors import describe_prior
 from skuncertain._validation import (
-    check_integer,
+    check_draws,
     check_kind,
     check_level,
     check_number,
     import_optional,
+    rectangular,
     resolve_seed,
+    shown,
 )
 from skuncertain._version import __version__
 from skuncertain._warnings import dropped
@@ -354,7 +356,7 @@ class SequentialPosterior:
                 f"{high - low:g}, got {rope:g}. Did you mean {rope / 100:g}?"
             )
         if n_draws is not None:
-            n_draws = check_integer("n_draws", n_draws, low=1)
+            n_draws = check_draws(n_draws, 1)
         self.discount = check_number("discount", discount, low=0, high=1)
         level, kind, seed = check_level(level), check_kind(kind), resolve_seed(random_state)
         self._question = _Question(metric, pos_label, prior, level, kind, rope, n_draws, seed)
@@ -426,7 +428,7 @@ class SequentialPosterior:
             return y_true
         if y_pred is None:
             raise TypeError("y_pred is missing: pass y_true and y_pred, or ConfusionCounts alone.")
-        if np.shape(y_true) == (0,) and np.shape(y_pred) == (0,):
+        if all(rectangular("y_true and y_pred", y).shape == (0,) for y in (y_true, y_pred)):
             if known is None:
                 raise ValueError(
                     "the first batch is empty, so the classes are not known: give labels=[...] "
@@ -448,7 +450,7 @@ class SequentialPosterior:
         known = self._counts
         if labels != known.labels or pos_label != known.pos_label:
             raise ValueError(
-                f"the batch has the labels {list(labels)} (pos_label={pos_label!r}), but the "
+                f"the batch has the labels {list(labels)} (pos_label={shown(pos_label)}), but the "
                 f"posterior {list(known.labels)} (pos_label={known.pos_label!r}). {self._remedy()}"
             )
 

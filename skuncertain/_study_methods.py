@@ -17,7 +17,7 @@ from skuncertain._priors import NAMES as PRIORS
 from skuncertain._priors import PER_CELL
 from skuncertain._proportions import proportion_cells
 from skuncertain._truths import count_rows
-from skuncertain._validation import check_integer, nearest_name
+from skuncertain._validation import as_list, check_integer, nearest_name, shown
 from skuncertain._warnings import dropped, kept, others_kept
 
 BINOMIAL = ("wilson", "clopper-pearson", "agresti-coull")
@@ -247,13 +247,13 @@ def check_methods(methods, layout, kind):
     if hasattr(methods, "items"):
         items = list(methods.items())
     else:
-        items = [(name, name) for name in methods]
+        items = [(name, name) for name in as_list("methods", methods)]
     if not items:
         raise ValueError("methods must name at least one method, got none.")
     for name, _ in items:
         if not isinstance(name, str):
             raise TypeError(
-                f'methods must be names, or a dict {{"name": what}}; got {name!r} as a name.'
+                f'methods must be names, or a dict {{"name": what}}; got {shown(name)} as a name.'
             )
     if len({name for name, _ in items}) != len(items):
         raise ValueError(f"methods must be distinct, got {[name for name, _ in items]}.")
@@ -302,7 +302,7 @@ def _named(name, layout):
         options = ", ".join(repr(option) for option in known)
         raise ValueError(
             f"methods must be among {options}, or descriptions and functions of your own in a "
-            f"dict; got {name!r}.{folds or nearest_name(name, known)}"
+            f"dict; got {shown(name)}.{folds or nearest_name(name, known)}"
         )
     return known[name]
 

@@ -1,5 +1,6 @@
 """Running the tasks of a long study: in parallel, with progress, and so that it can be resumed."""
 
+import errno
 import functools
 import hashlib
 import inspect
@@ -120,8 +121,18 @@ class Checkpoint:
             return
         array, texts = result
         line = json.dumps({"task": key, "sums": array.tolist(), "texts": list(texts)}) + "\n"
-        with self.path.open("ab", buffering=0) as file:
-            file.write(line.encode())
+        data = line.encode()
+        try:
+            with self.path.open("ab", buffering=0) as file:
+                if file.write(data) < len(data):  # the torn line is dropped when the study goes on
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"a finished task could not be kept, {error.strerror}; free some space and repeat "
+                "the call, it goes on from there",
+                str(self.path),
+            ) from error
 
 
 def run_tasks(function, tasks, n_jobs, checkpoint, progress):

@@ -90,9 +90,11 @@ def _one_sum(a, b, w, odds):
         if series.remainder < 1e-10:
             return series
     if np.all(a >= 3):
-        return _Mirrored(_LogGrid(b, a, w, 1 / odds))  # few errors: add up the errors
+        errors = _LogGrid(b, a, w, 1 / odds)  # few errors: add up the errors
+        return _Mirrored(errors) if errors.smooth else None
     if np.all(b >= 3):
-        return _LogGrid(a, b, w, odds)
+        sums = _LogGrid(a, b, w, odds)
+        return sums if sums.smooth else None
     return None  # poles at both ends
 
 
@@ -169,6 +171,10 @@ class _LogGrid:
                 value = beta_cdf(scale_odds(np.minimum(s / w[0], 1.0), 1 / odds), a[0], b[0])
             else:
                 value = self._add(s, previous, reach, a[k], b[k], w[k], odds)
+            # A term that is known well keeps the sum away from zero: an edge, and no power law.
+            self.smooth = bool(value.min() > 1e-250)
+            if not self.smooth:
+                return
             spline = make_interp_spline(grid, np.log(np.minimum(value, 1.0)), k=5)
             self.spline, self.slope, self.grid = spline, spline.derivative(), (grid[0], grid[-1])
 

@@ -16,7 +16,7 @@ from skuncertain._comparison_result import ComparisonResult
 from skuncertain._counts import ConfusionCounts
 from skuncertain._csv_counts import TableFileError, count_cells, read_rows, shown_name
 from skuncertain._labels import as_labels, complete_single_label, plain_label
-from skuncertain._validation import check_choice, nearest_name
+from skuncertain._validation import check_choice, nearest_name, shown
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?")  # 007 is a name, not a number
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -228,7 +228,12 @@ def _whole(text, name, line):
             f"{name}, line {line}: {text!r} is not a count; counts are whole numbers >= 0, without "
             "separators. Shares have lost the sample size: use the raw counts."
         )
-    return int(text.partition(".")[0])
+    whole = text.partition(".")[0]
+    if len(whole.lstrip("+0")) > 16 or int(whole) > 2**53:
+        raise TableFileError(
+            f"{name}, line {line}: {shown(text)} is beyond 2**53, the largest count."
+        )
+    return int(whole)
 
 
 def _check_square(columns, rows, name):

@@ -22,11 +22,15 @@ from skuncertain._report import (
 )
 from skuncertain._score_input import ScoredRows, classifier_scores
 from skuncertain._validation import (
+    as_list,
+    as_numbers,
     check_integer,
     check_kind,
     check_level,
     import_optional,
+    rectangular,
     resolve_seed,
+    shown,
 )
 from skuncertain._version import __version__
 from skuncertain._warnings import kept
@@ -124,13 +128,17 @@ class ThresholdReport:
         return self.counts[int(self._place(threshold))]
 
     def _place(self, threshold):
+        number = as_numbers("threshold", threshold)
+        if number.ndim:
+            raise ValueError(f"threshold must be one number, got {shown(threshold)}.")
+        threshold = float(number)
         found = np.flatnonzero(self.thresholds == threshold)
         if not found.size:
             found = np.flatnonzero(np.isclose(self.thresholds, threshold, rtol=1e-12, atol=0))
         if not found.size:
             near = self.thresholds[np.argmin(np.abs(self.thresholds - threshold))]
             raise ValueError(
-                f"threshold must be one of the reported ones, got {threshold!r}; the nearest is "
+                f"threshold must be one of the reported ones, got {threshold:g}; the nearest is "
                 f"{near:g}. Give thresholds=[...] to look at others."
             )
         return found[0]
@@ -168,7 +176,7 @@ class ThresholdReport:
         """
         name = next(iter(self.metrics)) if metric is None else metric
         if name not in self.metrics:
-            raise ValueError(f"metric must be one of {list(self.metrics)}, got {metric!r}.")
+            raise ValueError(f"metric must be one of {list(self.metrics)}, got {shown(metric)}.")
         up = self.metrics[name].greater_is_better
         if up is None:
             raise ValueError(f"metric {name!r} has no direction: neither more nor less is better.")
@@ -370,7 +378,7 @@ def threshold_report(
     places = _check_thresholds(thresholds, score, operating_threshold)
     counts = _counts(rows, positive, score, places)
     seed = resolve_seed(random_state)
-    names = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    names = as_list("metrics", metrics)
     asked = {
         name if isinstance(name, str) else get_metric(name).name: get_metric(name) for name in names
     }
@@ -465,16 +473,16 @@ def _check_thresholds(thresholds, score, operating):
         if found.size > number:
             found = np.unique(np.quantile(score, np.linspace(0, 1, number), method="nearest"))
     else:
-        found = np.asarray(thresholds)
+        found = rectangular("thresholds", thresholds)
         if found.dtype.kind not in "iuf" or found.ndim != 1 or found.size == 0:
-            raise ValueError(f"thresholds must be a list of numbers, got {thresholds!r}.")
+            raise ValueError(f"thresholds must be a list of numbers, got {shown(thresholds)}.")
         found = np.unique(found.astype(float))
         if np.isnan(found).any():
-            raise ValueError(f"thresholds must be a list of numbers, got {thresholds!r}.")
+            raise ValueError(f"thresholds must be a list of numbers, got {shown(thresholds)}.")
     if operating is not None:
         is_number = isinstance(operating, numbers.Real) and np.isfinite(operating)
         if not is_number:
-            raise ValueError(f"operating_threshold must be a number, got {operating!r}.")
+            raise ValueError(f"operating_threshold must be a number, got {shown(operating)}.")
         found = np.union1d(found, [float(operating)])
     return found
 

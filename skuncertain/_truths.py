@@ -10,6 +10,7 @@ from skuncertain._counts import ConfusionCounts
 from skuncertain._metric_formulas import two_by_two
 from skuncertain._proportions import proportion_cells
 from skuncertain._splits import Splits
+from skuncertain._validation import rectangular, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +77,9 @@ def check_numbers(parameter, value, *, low, high, closed=True):
     """Return an array of numbers in a range."""
     brackets = "[]" if closed else "()"
     rule = f"{parameter} must be in {brackets[0]}{low:g}, {high:g}{brackets[1]}"
-    array = np.asarray(value)
+    array = rectangular(parameter, value)
     if array.dtype.kind not in "iuf" or array.size == 0:
-        raise TypeError(f"{rule}, got {value!r}.")
+        raise TypeError(f"{rule}, got {shown(value)}.")
     array = array.astype(float)
     outside = ~((low <= array) & (array <= high)) if closed else ~((low < array) & (array < high))
     if outside.any():
@@ -179,14 +180,15 @@ class MultinomialTruth(Truth):
     """
 
     def __init__(self, matrix: ArrayLike) -> None:
-        array = np.asarray(matrix)
+        array = rectangular("matrix", matrix)
         if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
             raise ValueError(
                 f"matrix must have shape (..., C, C), rows true, got shape {array.shape}."
             )
         if array.dtype.kind not in "iuf":
             raise TypeError(f"matrix must hold probabilities, got {array.dtype}.")
-        array, total = array.astype(float), array.sum(axis=(-2, -1))
+        array = array.astype(float)
+        total = array.sum(axis=(-2, -1))
         void = np.isnan(array).all(axis=(-2, -1))
         if not np.all(void | (np.abs(total - 1) < 1e-9)) or np.any(array < 0):
             worst = total[~void & (np.abs(total - 1) >= 1e-9)]

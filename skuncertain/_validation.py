@@ -7,9 +7,54 @@ import secrets
 
 import numpy as np
 
+LARGEST_FLOAT = np.finfo(float).max
+
+
+def shown(value, most=120):
+    """A value in a message: one line, cut where it gets long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def as_numbers(parameter, value):
+    """Return `value` as an array of floats; anything but numbers is refused."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind == "O":  # such as Python integers beyond 2**63, or Fractions
+            array = np.array([float(part) for part in array.ravel()]).reshape(array.shape)
+    except (TypeError, ValueError, OverflowError):
+        array = np.array("")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{parameter} must be a number or a rectangular array of numbers, got {shown(value)}."
+        )
+    return array.astype(float)
+
+
+def rectangular(name, value):
+    """Array of any type; ragged ones are refused."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):  # ragged, or no array at all
+        raise ValueError(
+            f"{name} must be a rectangular array, one value per place, got {shown(value)}."
+        ) from None
+
+
+def as_list(parameter, value):
+    """Return a list: of one if `value` is a name or a function, otherwise of its entries."""
+    if isinstance(value, str) or callable(value):
+        return [value]
+    try:
+        return list(value)
+    except TypeError:
+        raise TypeError(f"{parameter} must be a list, got {shown(value)}.") from None
+
 
 def nearest_name(name, valid):
     """Return ``" Did you mean 'x'?"`` for the valid name nearest to `name`, or an empty string."""
+    if len(str(name)) > 100:  # no slip of the pen
+        return ""
     by_text = {str(option): option for option in valid}
     found = difflib.get_close_matches(str(name), by_text, n=1, cutoff=0.5)
     return f" Did you mean {by_text[found[0]]!r}?" if found else ""
@@ -20,7 +65,7 @@ def check_choice(parameter, value, valid):
     if not isinstance(value, str) or value not in valid:
         options = ", ".join(repr(v) for v in valid)
         hint = nearest_name(value, valid)
-        raise ValueError(f"{parameter} must be one of {options}; got {value!r}.{hint}")
+        raise ValueError(f"{parameter} must be one of {options}; got {shown(value)}.{hint}")
     return value
 
 
@@ -28,10 +73,10 @@ def check_level(level):
     """Return `level` as a float in (0, 1)."""
     rule = "level must be a number in (0, 1)"
     if isinstance(level, bool) or not isinstance(level, numbers.Real):
-        raise TypeError(f"{rule}, got {level!r}.")
+        raise TypeError(f"{rule}, got {shown(level)}.")
     if not 0 < level < 1:
         hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
-        raise ValueError(f"{rule}, got {level!r}.{hint}")
+        raise ValueError(f"{rule}, got {shown(level)}.{hint}")
     return float(level)
 
 
@@ -40,13 +85,26 @@ def check_kind(kind):
     return check_choice("kind", kind, ("eti", "hdi"))
 
 
-def check_integer(parameter, value, *, low):
-    """Return `value` as an int that is at least `low`."""
+def check_integer(parameter, value, *, low, high=None):
+    """Return `value` as an int that is at least `low` and at most `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{parameter} must be an integer >= {low}, got {value!r}.")
+        raise TypeError(f"{parameter} must be an integer >= {low}, got {shown(value)}.")
     if value < low:
-        raise ValueError(f"{parameter} must be an integer >= {low}, got {value!r}.")
+        raise ValueError(f"{parameter} must be an integer >= {low}, got {shown(value)}.")
+    if high is not None and value > high:
+        raise ValueError(f"{parameter} must be at most {high}, got {shown(value)}.")
     return int(value)
+
+
+def check_draws(n_draws, size):
+    """Return `n_draws` unless storing them would not fit into memory."""
+    n_draws = check_integer("n_draws", n_draws, low=1)
+    if n_draws * size > 2.5e8:
+        raise ValueError(
+            f"n_draws={n_draws} for {size} matrices would need {n_draws * size * 8e-9:.0f} GB. "
+            "Use fewer draws, or work through the stack in parts."
+        )
+    return n_draws
 
 
 def check_number(parameter, value, *, low, high, closed=True):
@@ -54,25 +112,26 @@ def check_number(parameter, value, *, low, high, closed=True):
     rule = f"{parameter} must be a number in {'[' if closed else '('}{low:g}, {high:g}"
     rule += "]" if closed and np.isfinite(high) else ")"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{rule}, got {value!r}.")
+        raise TypeError(f"{rule}, got {shown(value)}.")
+    value = float(value) if isinstance(value, np.floating) else value  # half floats end at 65504
     inside = low <= value <= high if closed else low < value < high
-    if not inside or not np.isfinite(value):
-        raise ValueError(f"{rule}, got {value!r}.")
+    if not inside or abs(value) > LARGEST_FLOAT:
+        raise ValueError(f"{rule}, got {shown(value)}.")
     return float(value)
 
 
 def check_bool(parameter, value):
     """Return `value` if it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{parameter} must be True or False, got {value!r}.")
+        raise TypeError(f"{parameter} must be True or False, got {shown(value)}.")
     return bool(value)
 
 
 def check_zero_division(value):
     """Return the value that 0/0 is to have."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"zero_division must be a number such as 0, 1 or nan, got {value!r}.")
-    return float(value)
+        raise TypeError(f"zero_division must be a number such as 0, 1 or nan, got {shown(value)}.")
+    return float(as_numbers("zero_division", value))
 
 
 def check_random_state(random_state):
@@ -84,10 +143,10 @@ def check_random_state(random_state):
     if not isinstance(random_state, numbers.Integral) or isinstance(random_state, bool):
         raise TypeError(
             "random_state must be None, an integer, a numpy Generator or a numpy RandomState, "
-            f"got {random_state!r}."
+            f"got {shown(random_state)}."
         )
     if random_state < 0:
-        raise ValueError(f"random_state must be non-negative, got {random_state!r}.")
+        raise ValueError(f"random_state must be non-negative, got {shown(random_state)}.")
 
 
 def resolve_seed(random_state):

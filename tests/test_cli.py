@@ -266,7 +266,7 @@ USAGE = [
     ("report --tp 1", "--fn is missing"),
     ("report --tp 1.5", "--tp: must be a whole number, got '1.5'"),
     ("report --tp 1e12", "--tp: must be a whole number, got '1e12'"),
-    ("report --tp 1 --fn 1 --fp 1 --tn -1", "counts must be >= 0, got -1"),
+    ("report --tp 1 --fn 1 --fp 1 --tn -1", "tn must be >= 0, got -1"),
     (f"report {TABLE} --matrix matrix.csv", "more than one table"),
     (f"report {TABLE} --level 95", "got 95.0. Did you mean 0.95?"),
     (f"report {TABLE} --kind hpd", "invalid choice: 'hpd'"),

@@ -1,0 +1,292 @@
+"""What fuzzing has found: each of these once broke a promise of docs/robustness.rst."""
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import logit, ndtr
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain import (
+    BetaPosterior,
+    BinomialTruth,
+    ConfusionCounts,
+    DegenerateIntervalWarning,
+    MultinomialTruth,
+    SequentialPosterior,
+    auc_posterior,
+    bbc_score,
+    compare,
+    compare_cv,
+    compare_datasets,
+    compare_paired,
+    comparison_sample_size,
+    confidence_interval,
+    coverage_study,
+    credible_interval,
+    fold_posterior,
+    get_metric,
+    get_metric_names,
+    interval_report,
+    leaderboard,
+    make_bound_scorer,
+    make_metric,
+    metric_posterior,
+    most_probable_best,
+    proportion_posterior,
+    roc_band,
+    search_posterior,
+    threshold_report,
+)
+from skuncertain._csv_counts import TableFileError
+from skuncertain._table_files import read_matrix
+
+COUNTS = ConfusionCounts([[40, 6], [9, 45]])
+Y, P = [0, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1]
+FOLDS = [[[8, 2], [1, 9]], [[7, 3], [2, 8]], [[9, 1], [3, 7]]]
+RAGGED = [[1, 2], [3]]
+HUGE = 10**400
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers
+
+
+@pytest.mark.parametrize("shape", [1e9, 1e11, 1e13, 1e15])
+@pytest.mark.parametrize("z", [-2.5, -0.3, 0.0, 1.7])
+def test_cdf_of_huge_counts(shape, z):
+    # Equal shapes: logit X is symmetric, and normal up to 1/shape. betainc was off by 0.1 at 1e15.
+    sd = np.sqrt(2 / shape)
+    x = 0.5 + 0.25 * z * sd
+    expected = ndtr(logit(x) / sd)
+    assert BetaPosterior(shape, shape).cdf(x) == pytest.approx(expected, abs=3e-8)
+
+
+def test_quantiles_and_cdf_of_huge_counts_agree():
+    posterior = proportion_posterior([3 * 10**14, 10**11], [10**13, 4 * 10**12])
+    for q in (0.001, 0.3, 0.975):
+        assert posterior.cdf(posterior.quantile(q)) == pytest.approx([q, q], abs=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [1e-6, 1e-3, 0.02])
+@pytest.mark.parametrize("model", ["dirichlet", "rows"])
+def test_tiny_priors_leave_no_draw_undefined(prior, model, global_random_seed):
+    # The recall of the class without rows is 0 or 1, and on average 1/3: not 0/0.
+    cells = np.array([[8, 2, 0], [1, 9, 0], [0, 0, 0]])
+    macro = make_metric(
+        lambda p: (np.diagonal(p, 0, -2, -1) / p.sum(-1)).mean(-1), range=(0, 1), name="macro"
+    )
+    n = 4000
+    posterior = ConfusionCounts(cells).posterior(
+        macro, prior=prior, model=model, n_draws=n, random_state=global_random_seed
+    )
+    assert posterior.undefined == 0
+    rows = cells + prior
+    expected = np.mean(np.diag(rows) / rows.sum(axis=1))
+    assert posterior.mean() == pytest.approx(expected, abs=5 * posterior.std() / np.sqrt(n))
+
+
+def test_steep_integrals_are_refined(global_random_seed):
+    # cdf(quantile(0.3)) was 0.302, and the density jumped between 240 and 440.
+    counts = ConfusionCounts([[977637, 414412], [0, 0]])
+    posterior = counts.posterior("kappa", prior="shared", prevalence=BetaPosterior(2, 4000))
+    x = np.linspace(3e-4, 6e-4, 7)
+    cdf = posterior.cdf(x)
+    n = 200_000
+    draws = posterior.sample(n, global_random_seed)
+    if posterior.exact:
+        assert posterior.cdf(posterior.quantile(0.3)) == pytest.approx(0.3, abs=1e-6)
+    share = np.mean(draws[:, None] <= x, axis=0)
+    assert np.all(np.abs(cdf - share) < 5 * np.sqrt(cdf * (1 - cdf) / n))
+
+
+def test_prior_of_nothing_beside_counts_of_1e15():
+    # Integrals over Beta(1e-6, 1e15) were NaN.
+    counts = ConfusionCounts([[0, 65780532382143], [0, 1073447260645807]])
+    found = counts.informative(prior=1e-6)
+    assert sum((found.p_informative, found.p_uninformative, found.p_deceptive)) == 1
+
+
+def test_sums_with_a_term_that_is_known_well(global_random_seed):
+    # An ordinary matrix of three classes: "Array must not contain infs or nans", from a spline.
+    cells = np.array([[4200, 19500, 0], [1, 1, 0], [1, 1, 1]])
+    posterior = ConfusionCounts(cells).posterior(
+        "balanced_accuracy", prior=1.0, random_state=global_random_seed
+    )
+    rng, n = np.random.default_rng(global_random_seed), 100_000
+    shapes = cells + 1.0
+    hits, total = np.diag(shapes), shapes.sum(axis=1)
+    draws = rng.beta(hits, total - hits, size=(n, 3)).mean(axis=1)
+    for q in (0.025, 0.5, 0.975):
+        at = posterior.quantile(q)
+        error = 5 * np.sqrt(q * (1 - q) * (1 / n + (0 if posterior.exact else 1 / 20_000)))
+        assert np.mean(draws <= at) == pytest.approx(q, abs=error)
+
+
+def test_folds_that_agree_have_no_spread():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        posterior = fold_posterior([0.9, 0.9, 0.9], method="t")
+        assert posterior.std() == 0
+        assert fold_posterior([0.9, 0.9], method="t").mean() == 0.9
+
+
+def test_tied_scores_warn_that_there_is_no_width():
+    with pytest.warns(DegenerateIntervalWarning, match="variance of 0"):
+        low, high = auc_posterior([0, 1, 0, 1], [3.0, 3.0, 3.0, 3.0]).interval()
+    assert low == high == 0.5
+
+
+def test_a_stack_warns_once():
+    y, score = [0, 1, 2, 0, 1, 2], np.zeros((6, 3))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        auc_posterior(y, score, average=None).interval()
+    assert len(caught) == 1
+
+
+def test_bca_of_odds_ratios_that_can_be_infinite():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        interval = confidence_interval(
+            ConfusionCounts([[9, 1], [2, 8]]), "dor", method="bca", n_resamples=200, random_state=0
+        )
+    assert interval.low < 36 < interval.high
+
+
+def test_correlation_with_a_metric_that_does_not_vary():
+    constant = make_metric(lambda p: np.zeros(p.shape[:-2]), name="constant")
+    joint = COUNTS.joint_posterior(["f1", constant, "recall"], n_draws=100, random_state=0)
+    with pytest.warns(UndefinedMetricWarning, match="correlation"):
+        found = joint.correlation()
+    assert np.isnan(found[1]).all()
+    assert found[0, 2] == pytest.approx(np.corrcoef(joint["f1"], joint["recall"])[0, 1])
+
+
+def test_predictive_without_counts_and_prior_is_undefined():
+    empty = ConfusionCounts([[0, 0], [0, 0]])
+    draws = empty.joint_posterior(["f1"], n=5, prior="haldane", n_draws=20, random_state=0).draws
+    assert np.isnan(draws).all()
+
+
+# --------------------------------------------------------------------------------------------------
+# Messages
+
+REFUSED = [
+    (lambda: get_metric_names(n_classes=[1, 2]), "n_classes"),
+    (lambda: credible_interval(Y, P, level=np.full((9, 9), 0.5)), "level"),
+    (lambda: credible_interval(Y, P, labels=RAGGED), "labels"),
+    (lambda: credible_interval(Y, P, labels=3.5), "labels"),
+    (lambda: credible_interval(Y, P, pos_label=np.zeros(3)), "pos_label"),
+    (lambda: credible_interval(Y, P, pos_label=float("nan")), "pos_label"),
+    (lambda: credible_interval(Y, P, sample_weight={"a": None}), "sample_weight"),
+    (lambda: credible_interval(Y, P, groups=np.zeros((2, 2))), "groups"),
+    (lambda: credible_interval([0, [1], 1, 0, 1, 1], P), "y_true"),
+    (lambda: credible_interval(np.array(Y) * 1e300, P), "y_true"),
+    (lambda: credible_interval(np.array(Y) * 1j, P), "y_true"),
+    (lambda: metric_posterior(Y, P, metric="x" * 5000), "metric"),
+    (lambda: metric_posterior(Y, P, metric=lambda: 1), "metric"),
+    (lambda: metric_posterior(Y, P, prior=RAGGED), "prior"),
+    (lambda: proportion_posterior(3, 4, prior=1e308), "prior"),
+    (lambda: BetaPosterior("a", 1), "shape a"),
+    (lambda: BetaPosterior(1, HUGE), "shape b"),
+    (lambda: BetaPosterior([1, 2], [1, 2, 3]), "shapes a and b"),
+    (lambda: BetaPosterior(1, 2, odds=-HUGE), "odds"),
+    (lambda: COUNTS.posterior("f1").quantile(RAGGED), "q"),
+    (lambda: COUNTS.posterior("f1").cdf("x"), "x"),
+    (lambda: COUNTS.posterior("f1").pdf(1j), "x"),
+    (lambda: COUNTS.posterior("f1").prob(-HUGE, 1), "low"),
+    (lambda: COUNTS.posterior("f1").prob([0, 0], [1, 1, 1]), "low and high"),
+    (lambda: ConfusionCounts(FOLDS).posterior("f1").cdf([0.1, 0.2]), "x"),
+    (lambda: COUNTS.posterior("f1").predictive(10**30), "n"),
+    (lambda: COUNTS.joint_posterior(5), "metrics"),
+    (lambda: COUNTS.score("f1", zero_division=HUGE), "zero_division"),
+    (lambda: ConfusionCounts(FOLDS).sum(0.5), "axis"),
+    (lambda: ConfusionCounts.from_binary(tp=b"3", fn=1, fp=1, tn=1), "tp"),
+    (lambda: ConfusionCounts.from_binary(tp=[1, 2], fn=[1, 2, 3], fp=1, tn=1), "cells"),
+    (lambda: get_metric("f1")([["a", 1], [2, 3]]), "matrix"),
+    (lambda: get_metric("f1")([[1, 1], [2, 3]], positive=1.5), "positive"),
+    (lambda: get_metric("f1")([[1, 1], [2, 3]], positive=-1), "positive"),
+    (lambda: get_metric("expected_cost", cost=RAGGED), "cost"),
+    (lambda: get_metric("kappa", weights=np.zeros(2)), "weights"),
+    (lambda: make_metric(len, range=(1, "a")), "range"),
+    (lambda: make_metric(len, name=5), "name"),
+    (lambda: make_metric(len, greater_is_better="yes"), "greater_is_better"),
+    (lambda: fold_posterior(FOLDS, "f1", estimand=np.zeros(2)), "estimand"),
+    (lambda: fold_posterior(FOLDS, "f1", rho=RAGGED), "rho"),
+    (lambda: fold_posterior(RAGGED, method="t"), "counts"),
+    (lambda: fold_posterior([0.1, 0.2], method="nadeau_bengio", n_train=RAGGED, n_test=1), "n_tr"),
+    (lambda: compare(COUNTS, COUNTS, metric="f1", rope=np.zeros(2)), "rope"),
+    (lambda: compare_cv([0.1, 0.2], [0.1, 0.2], names=np.zeros((9, 9))), "names"),
+    (lambda: compare_cv([0.1, 0.2], [0.1, [0.2]]), "a and b"),
+    (lambda: compare_datasets([0.1, 0.2], [0.1, 0.2], n_repeats=np.zeros(2)), "n_repeats"),
+    (lambda: compare_paired(Y, P, Y, metric="f1", n_draws=10**30), "n_draws"),
+    (lambda: comparison_sample_size(difference=5e-324, disagreement=0.5), "rows"),
+    (lambda: confidence_interval(COUNTS, stratified=np.zeros(2)), "stratified"),
+    (lambda: coverage_study(["wilson"], BinomialTruth(0.5), n=RAGGED), "n"),
+    (
+        lambda: coverage_study(["wilson"], BinomialTruth(0.5), n=9, n_replications=10**30),
+        "n_replications",
+    ),
+    (lambda: coverage_study(5, BinomialTruth(0.5), n=9), "methods"),
+    (lambda: MultinomialTruth([[0.5, [0.1]], [0.2, 0.2]]), "matrix"),
+    (lambda: leaderboard(5, metric="f1"), "results"),
+    (lambda: leaderboard([COUNTS, COUNTS], metric="f1").expected_prize(["a"]), "prizes"),
+    (lambda: interval_report(COUNTS, target_names=5), "target_names"),
+    (lambda: interval_report(COUNTS).to_json(indent=RAGGED), "indent"),
+    (lambda: bbc_score(Y, lambda: 1), "predictions"),
+    (lambda: bbc_score([0], [[0], [1]], labels=[0, 1]), "y_true"),
+    (lambda: roc_band(Y, [0.1, 0.9, 0.3, 0.2, 0.8, 0.7]).at("x"), "fpr"),
+    (lambda: threshold_report(Y, [0, 1, 0, 0, 1, 1], [0.5]).operating_point([1, 2]), "threshold"),
+    (lambda: make_bound_scorer("f1", pos_label=np.zeros(2)), "pos_label"),
+    (lambda: most_probable_best("score", test_train_ratio="x"), "test_train_ratio"),
+    (lambda: SequentialPosterior("f1").update(RAGGED, [0, 1]), "y_true"),
+    (
+        lambda: search_posterior({"split0_test_score": [0.1], "split2_test_score": [0.2]}),
+        "cv_results",
+    ),
+    (
+        lambda: search_posterior({"split0_test_score": [0.1], "split1_test_score": [0.2, 0.3]}),
+        "cv_results",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "word"), REFUSED)
+def test_bad_input_is_refused_in_one_line_that_names_it(call, word):
+    with pytest.raises((TypeError, ValueError), match=word) as caught:
+        call()
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 500
+
+
+def test_a_tiny_power_is_no_problem():
+    assert comparison_sample_size(difference=0.2, disagreement=0.3, power=5e-324).n >= 1
+
+
+def test_numpy_floats_of_any_width_are_numbers():
+    # 1e12, the largest prior, is beyond the range of half floats: a warning from numpy
+    half = COUNTS.posterior("f1", prior=np.float16(0.5)).interval()
+    assert half == COUNTS.posterior("f1", prior=0.5).interval()
+
+
+# --------------------------------------------------------------------------------------------------
+# Files
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"\x1f", "empty"),  # str.strip takes control characters for blanks
+        (b" \n\n", "empty"),
+        (b",a,b\na,99999999999999999,1\nb,1,1\n", r"line 2.*2\*\*53"),
+        (b",a,b\na," + b"9" * 5000 + b",1\nb,1,1\n", r"line 2.*2\*\*53"),
+    ],
+)
+def test_matrix_files_that_hold_no_matrix(data, text):
+    with pytest.raises(TableFileError, match=text):
+        read_matrix(io.BytesIO(data), rows="true")
