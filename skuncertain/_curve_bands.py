@@ -468,7 +468,7 @@ def pr_band(
         shares: Any = BetaPosterior(m1 + 0.5, m0 + 0.5).interval(share)
         curve_level = share**2
     else:
-        known = check_number("prevalence", prevalence, low=0, high=1, closed=False)
+        known = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12)
         shares, curve_level = (known, known), level
     boxes = Boxes.of(positive, score, curve_level, band)
     x = np.unique(np.concatenate([[0.0, 1.0], *boxes.tpr]))

@@ -11,6 +11,7 @@ from skuncertain._labels import (
     as_labels,
     check_pos_label,
     encode,
+    one_column,
     plain_label,
     sorted_labels,
     to_numpy,
@@ -51,7 +52,7 @@ def read_counts(cv_results, X, y, labels, pos_label):
     if len(known) != size:
         raise ValueError(
             f"labels must name the {size} classes that were counted, got {len(known)}: "
-            f"{list(known)}."
+            f"{shown(list(known))}."
         )
     if size == 2:  # the scorer's cells have the positive class last
         if (
@@ -90,7 +91,7 @@ def _labels(cv_results, y, labels):
     if labels is not None:
         return as_labels(labels)
     if y is not None:
-        array = to_numpy("y", y)
+        array = one_column("y", to_numpy("y", y))
         return as_labels(sorted_labels(array, array))
     for estimator in cv_results.get("estimator", ()):
         classes = getattr(estimator, "classes_", None)

@@ -94,6 +94,11 @@ def _smooth_pair(a, b):
     )
 
 
+def _rising(values):
+    """Where values are above all before them."""
+    return np.concatenate([[True], np.diff(np.maximum.accumulate(values)) > 0])
+
+
 class _Smooth:
     """Splines through the cdf of a posterior: its values cost milliseconds, theirs nothing."""
 
@@ -105,9 +110,15 @@ class _Smooth:
         double = isinstance(getattr(posterior, "_family", None), Rates)
         grid = np.linspace(*self.ends, _COARSE if double else _GRID)
         z = ndtri(np.clip(posterior.cdf(self.link.to_range(grid)), 1e-15, 1 - 1e-15))
+        rising = _rising(z)
+        if rising.sum() < grid.size // 4:  # nearly all of it is in a small part of the range
+            z = np.linspace(-7.0, 7.0, grid.size)
+            grid = self.link.to_line(np.clip(posterior.quantile(ndtr(z)), *inside))
+            apart = _rising(grid)
+            z, grid, rising = z[apart], grid[apart], apart[apart]
+            self.ends = grid[[0, -1]]
         self.forward = make_interp_spline(grid, z, k=5)
         self.slope = self.forward.derivative()
-        rising = np.concatenate([[True], np.diff(np.maximum.accumulate(z)) > 0])
         self.backward = make_interp_spline(z[rising], grid[rising], k=5)
         self.z_ends = z[rising][[0, -1]]
 

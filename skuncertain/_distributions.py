@@ -561,11 +561,16 @@ class BetaPosterior(Posterior):
             proper = np.flatnonzero((a > 0) & (b > 0))
             for start in range(0, proper.size, 4096):
                 part = proper[start : start + 4096]
-                x, _, weight = BetaRule(a[part], b[part]).nodes()
+                with np.errstate(invalid="ignore"):
+                    x, _, weight = BetaRule(a[part], b[part]).nodes()
                 value = self._to_metric(x)
                 centre = (weight * value).sum(axis=1) / weight.sum(axis=1)
-                mean[part] = centre
-                variance[part] = (weight * (value - centre[:, None]) ** 2).sum(axis=1)
+                spread = (weight * (value - centre[:, None]) ** 2).sum(axis=1)
+                # Shapes so different that the rule fails: next to an end, where odds are linear.
+                slope = self.odds / (1 + (self.odds - 1) * mean[part]) ** 2
+                close = ~np.isfinite(centre)
+                variance[part] = np.where(close, variance[part] * slope**2, spread)
+                mean[part] = np.where(close, self._to_metric(mean[part]), centre)
         return mean.reshape(self.shape), variance.reshape(self.shape)
 
     def _mean(self):

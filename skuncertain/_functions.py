@@ -244,7 +244,13 @@ def proportion_posterior(
     if isinstance(prior, str):
         prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
     prior = check_number("prior", prior, low=0, high=LARGEST)
-    hits, misses = np.broadcast_arrays(hits, misses)
+    try:
+        hits, misses = np.broadcast_arrays(hits, misses)
+    except ValueError:
+        raise ValueError(
+            "successes and failures must have shapes that fit, got "
+            f"{hits.shape} and {misses.shape}."
+        ) from None
     with np.errstate(invalid="ignore"):
         observed = hits / (hits + misses)
     return BetaPosterior(

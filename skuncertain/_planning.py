@@ -26,6 +26,7 @@ from skuncertain._validation import (
     check_kind,
     check_level,
     check_number,
+    rectangular,
     resolve_seed,
     shown,
 )
@@ -432,7 +433,7 @@ def expected_width(
         mean_error=float(widths.std() / np.sqrt(widths.size)) if simulated else 0.0,
         quantile_error=_quantile_error(widths, power) if simulated else 0.0,
         rule=float(rule),
-        rule_error=float(rule / median - 1),
+        rule_error=float(rule / median - 1) if median > 0 else np.nan,
         expected=text,
         level=study.level,
         kind=study.kind,
@@ -514,7 +515,8 @@ def _successes(metric, expected):
     if isinstance(expected, numbers.Real):
         value = check_number("expected", expected, low=0, high=1)
         return Successes(rate=float(scale_odds(value, 1 / odds))), f"{value:g}"
-    if isinstance(expected, str) or np.ndim(expected) != 1 or len(expected) != 2:
+    pair = rectangular("expected", expected)
+    if isinstance(expected, str) or pair.ndim != 1 or len(pair) != 2:
         raise TypeError(
             "expected must be a number, a pair (mode, concentration), a BetaPosterior or "
             f"ConfusionCounts of a pilot study, got {shown(expected)}."

@@ -201,7 +201,9 @@ def _counted(table, cells, metric, default, labels, pos_label, scoring, classes)
     if labels is not None:
         labels = as_labels(labels)
         if len(labels) != size:
-            raise ValueError(f"labels must name the {size} classes that were counted: {labels}.")
+            raise ValueError(
+                f"labels must name the {size} classes that were counted: {shown(labels)}."
+            )
         orientation = check_pos_label(labels, orientation)
         if size == 2 and labels.index(orientation) == 0:
             whole = whole[..., ::-1, ::-1]

@@ -138,7 +138,7 @@ def bbc_score(
     True
     """
     metric, level = directed(metric), check_level(level)
-    n_resamples = check_integer("n_resamples", n_resamples, low=2)
+    n_resamples = check_integer("n_resamples", n_resamples, low=2, high=10**8)
     if hasattr(predictions, "items"):  # a dict or a DataFrame of candidates
         predictions = [predicted for _, predicted in predictions.items()]
     n_rows = len(to_numpy("y_true", y_true))

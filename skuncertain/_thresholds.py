@@ -480,7 +480,7 @@ def _check_thresholds(thresholds, score, operating):
         if np.isnan(found).any():
             raise ValueError(f"thresholds must be a list of numbers, got {shown(thresholds)}.")
     if operating is not None:
-        is_number = isinstance(operating, numbers.Real) and np.isfinite(operating)
+        is_number = isinstance(operating, numbers.Real) and abs(operating) < 1e308
         if not is_number:
             raise ValueError(f"operating_threshold must be a number, got {shown(operating)}.")
         found = np.union1d(found, [float(operating)])

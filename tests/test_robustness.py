@@ -119,6 +119,29 @@ def test_ratios_of_nearly_empty_shapes_are_drawn():
     assert 1 - posterior.cdf(1e50) == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / n) + 0.01)
 
 
+def test_moments_of_f1_next_to_zero():
+    # Beta(0.01, 6e14): the quadrature rule failed, and the mean was NaN. F1 is 2 X there.
+    posterior = ConfusionCounts([[7621910466772, 0], [634040278236365, 0]]).posterior(
+        "f1", prior=0.01
+    )
+    a, b = 0.01, 634040278236365 + 0.02
+    assert posterior.mean() == pytest.approx(2 * a / (a + b), rel=1e-9)
+    assert posterior.std() == pytest.approx(2 * np.sqrt(a * b / (a + b + 1)) / (a + b), rel=1e-9)
+
+
+def test_difference_of_posteriors_that_fill_little_of_their_range(global_random_seed):
+    # "The number of derivatives at boundaries does not match", from a spline
+    a, b = ConfusionCounts([[34, 0], [221, 0]]), ConfusionCounts([[406702, 0], [21036, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        result = compare(a, b, metric="mcc")
+        one, two = (
+            x.posterior("mcc").sample(100_000, global_random_seed + k) for k, x in enumerate((a, b))
+        )
+    share = np.mean(two > one)
+    assert result.p_better == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 100_000))
+
+
 def test_prior_of_nothing_beside_counts_of_1e15():
     # Integrals over Beta(1e-6, 1e15) were NaN.
     counts = ConfusionCounts([[0, 65780532382143], [0, 1073447260645807]])

@@ -44,7 +44,7 @@ def area(true, score):
     return ((above > 0) + 0.5 * (above == 0)).mean()
 
 
-@family(share=6)
+@family(share=20)
 def rankings(source):
     """Areas under curves and the bands around them."""
     y, labels, true, _ = ranked(source)
@@ -72,7 +72,7 @@ def rankings(source):
         check_interval(band.at(source.pick((0.0, 0.3, 1.0))), (0, 1), open_width=False)
 
 
-@family(share=1)
+@family(share=20)
 def rankings_of_classes(source):
     """Areas with more than two classes."""
     n_classes = source.pick((3, 4))
@@ -88,7 +88,7 @@ def rankings_of_classes(source):
         check_three(compare_auc(true, score, score[::-1], average=average), 0.0)
 
 
-@family(share=2)
+@family(share=20)
 def thresholds(source):
     y, labels, true, _ = ranked(source)
     score = make.scores(source, true)
@@ -202,7 +202,7 @@ def planning(source):
         plain(plan.to_dict())
 
 
-@family(share=2)
+@family(share=0.8)
 def monitoring(source):
     """Batches one after the other are all rows together."""
     metric = source.pick(("accuracy", "error_rate", "mcc"))
@@ -229,7 +229,7 @@ def monitoring(source):
     repr(watch)
 
 
-@family(share=1)
+@family(share=30)
 def studies(source):
     """Tiny coverage studies."""
     kind = source.below(3)

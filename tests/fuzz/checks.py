@@ -43,7 +43,7 @@ def check_quantiles(posterior, tolerance=1e-6):
     """cdf(quantile(q)) is q, as far as neighbouring floats can tell."""
     x = np.asarray(posterior.quantile(PROBABILITIES))
     require(np.all(np.isnan(x) | (np.diff(x, axis=-1, prepend=-np.inf) >= 0)), "quantiles fall")
-    step = 8 * np.spacing(np.abs(x)) + 1e-300
+    step = 8 * np.spacing(np.abs(x)) + 1e-299
     for k, q in enumerate(PROBABILITIES):
         below = np.asarray(posterior.cdf(x[..., k] - step[..., k]))
         above = np.asarray(posterior.cdf(x[..., k] + step[..., k]))

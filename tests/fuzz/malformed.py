@@ -367,17 +367,17 @@ def check_result(result):
     require("object at 0x" not in text or "Metric" in text or "function" in text, "no repr")
 
 
-@family(share=4, malformed=True)
+@family(share=500, malformed=True)
 def wrong_arguments(source):
     attempt(source, FUNCTIONS)
 
 
-@family(share=2, malformed=True)
+@family(share=150, malformed=True)
 def wrong_arguments_of_methods(source):
     attempt(source, METHODS)
 
 
-@family(share=1, malformed=True)
+@family(share=100, malformed=True)
 def unknown_keywords(source):
     """A misspelt keyword is an error, never ignored."""
     name = source.pick(sorted(FUNCTIONS))
@@ -395,7 +395,7 @@ def unknown_keywords(source):
     raise Violation(f"{name} ignored the keyword {word}")
 
 
-@family(share=1, malformed=True)
+@family(share=150, malformed=True)
 def wrong_matrices(source):
     """Tables of counts with entries that are no counts."""
     n_classes = source.pick((2, 3))

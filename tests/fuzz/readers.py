@@ -85,7 +85,7 @@ def kind_of(source, data):
     return 2
 
 
-@family(share=6, malformed=True)
+@family(share=500, malformed=True)
 def damaged_files(source):
     """A reader answers, or says in one line where and why it does not."""
     data = damaged(source, source.pick(SEEDS))
@@ -109,7 +109,7 @@ def damaged_files(source):
         )
 
 
-@family(share=2)
+@family(share=50)
 def tables(source):
     """Labels written as CSV are counted as scikit-learn counts them."""
     _, labels, true, (predicted,) = make.rows(source)
@@ -173,7 +173,7 @@ def files(source):
     return names
 
 
-@family(share=3, malformed=True)
+@family(share=40, malformed=True)
 def command_line(source):
     """Exit codes 0, 1 or 2; one line of complaint; nothing on stdout if it failed."""
     names = files(source)

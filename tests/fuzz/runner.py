@@ -46,7 +46,7 @@ class Family:
 
     name: str
     make: object
-    share: float  # of the random cases
+    share: float  # of the calls; the cheaper a family is, the larger
     malformed: bool
     refusals: bool  # whether ValueError and TypeError are proper answers
 

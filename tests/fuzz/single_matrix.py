@@ -61,7 +61,7 @@ def compare_with_textbook(posterior, name, cells, positive):
     close(posterior.observed, expected, f"{name} differs", rtol=tolerance, atol=tolerance)
 
 
-@family(share=3)
+@family(share=16)
 def stack_of_proportions(source):
     """Exact Betas: one call for many two-by-two tables."""
     name = source.pick(PROPORTIONS)
@@ -78,7 +78,7 @@ def stack_of_proportions(source):
     return n
 
 
-@family(share=30)
+@family(share=25)
 def stack_of_two_classes(source):
     """Any metric, model and prior: one call for some two-by-two tables."""
     name = source.pick(make.OF_TWO)
@@ -109,7 +109,7 @@ def stack_of_two_classes(source):
     return n
 
 
-@family(share=12)
+@family(share=40)
 def stack_of_many_classes(source):
     """Any metric of three to six classes."""
     n_classes = source.pick((3, 4, 6))
@@ -175,7 +175,7 @@ def one_matrix(source):
         check_posterior(ahead, level, kind, proper=False)
 
 
-@family(share=6)
+@family(share=20)
 def shapes_of_betas(source):
     """Beta posteriors with shapes of all magnitudes."""
     rng = source.rng()
@@ -192,7 +192,7 @@ def shapes_of_betas(source):
     return n
 
 
-@family(share=2)
+@family(share=30)
 def proportions(source):
     n = source.pick((1, 64))
     hits, misses = make.matrices(source, (n,), 2)[:, 0].T
@@ -207,7 +207,7 @@ def proportions(source):
     return n
 
 
-@family(share=6)
+@family(share=30)
 def labels(source):
     """Labels in all array types, with weights or groups."""
     (y_true, y_pred), labels, true, (predicted,) = make.rows(source)
@@ -236,7 +236,7 @@ def labels(source):
         compare_with_textbook(posterior, name, cells, where)
 
 
-@family(share=4)
+@family(share=80)
 def confidence(source):
     """Frequentist intervals and the bootstrap."""
     n_classes = source.pick((2, 2, 3))
@@ -275,7 +275,7 @@ def confidence(source):
     return n
 
 
-@family(share=2)
+@family(share=40)
 def counts_arithmetic(source):
     """Constructors, sums, parts, pickles and reprs of counts."""
     depth = source.pick(((), (3,), (2, 3)))
@@ -320,7 +320,7 @@ def counts_arithmetic(source):
         require(np.array_equal(again.counts, cells), "from_binary")
 
 
-@family(share=4)
+@family(share=50)
 def joint(source):
     """Several metrics together; better than guessing."""
     n_classes = source.pick((2, 2, 3))
@@ -347,7 +347,7 @@ def joint(source):
         plain(three.to_dict())
 
 
-@family(share=2)
+@family(share=30)
 def own_metrics(source):
     """Metrics of the user, and expected values as a prior."""
     share = source.real(0.0, 1.0)
