@@ -215,7 +215,7 @@ class Posterior:
         ndarray of shape (..., size)
             The draws.
         """
-        size = check_integer("size", size, low=1)
+        size = check_integer("size", size, low=1, high=10**9)
         return self._sample(size, np.random.default_rng(resolve_seed(random_state)))
 
     def median(self) -> Any:

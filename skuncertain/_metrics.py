@@ -156,7 +156,7 @@ class Metric:
         ndarray of shape (...)
             The values.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if self.average == "binary":
                 index = self.positive_index(matrix.shape[-1], positive)
                 cells = formulas.collapse(matrix, index)

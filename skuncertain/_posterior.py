@@ -28,7 +28,7 @@ from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
 _SPARSE_FROM = 100  # classes: from here on most cells are empty
-SMALLEST = 1e-4  # shape of a Beta variable; below, all of it is at two points
+SMALLEST = 0.05  # shape of a Beta variable; below, ratios of two need more than the range of floats
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
@@ -384,7 +384,7 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
         if joint.fixed:
             raise ValueError("metric 'prevalence' is what prevalence= fixes: ask for another one.")
         return BetaPosterior(*(part.reshape(joint.shape) for part in phi), **info)
-    if _uneven(joint.rows):
+    if _uneven(joint.rows, 0.99 * SMALLEST):
         return None
     pairs = {
         "balanced_accuracy": ("mean", (tp, fn), (fp, tn)),
@@ -426,9 +426,9 @@ def _two_class_family(joint, metric, positive, cells, phi, info):
     return None
 
 
-def _uneven(shapes):
+def _uneven(shapes, smallest):
     """Whether integrals over these Betas are beyond doubles."""
-    return shapes.max() > WIDEST * shapes.min() or shapes.min() < SMALLEST
+    return shapes.max() > WIDEST * shapes.min() or shapes.min() < smallest
 
 
 def _sum_family(joint, metric):
@@ -448,7 +448,7 @@ def _sum_family(joint, metric):
     else:
         return None
     empty = np.any(diagonal <= 0) or np.any(rest <= 0)
-    if empty or len(shapes) > 1000 or _uneven(np.stack([diagonal, rest])):
+    if empty or len(shapes) > 1000 or _uneven(np.stack([diagonal, rest]), 1e-4):
         return None
     return BetaSum(diagonal, rest, weights, Link(0.0, 1.0))
 

@@ -29,6 +29,7 @@ from skuncertain._validation import (
     check_choice,
     check_kind,
     check_level,
+    rectangular,
 )
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
@@ -332,7 +333,7 @@ def make_bound_scorer(
     check_choice("bound", bound, BOUNDS)
     check_level(level)
     check_kind(kind)
-    if isinstance(prior, str) or np.ndim(prior) == 0:
+    if isinstance(prior, str) or rectangular("prior", prior).ndim == 0:
         check_prior(prior, 2)
     if pos_label is not None:
         plain_label(pos_label, "pos_label")

@@ -102,6 +102,23 @@ def test_steep_integrals_are_refined(global_random_seed):
     assert np.all(np.abs(cdf - share) < 5 * np.sqrt(cdf * (1 - cdf) / n))
 
 
+def test_quantiles_of_a_beta_next_to_one():
+    # The error that the interpolation of the root finder told was too small by far.
+    posterior = BetaPosterior(80646101.18854785, 0.0034706343914195983)
+    x = posterior.quantile(0.025)
+    ulp = posterior.cdf(np.nextafter(x, 1)) - posterior.cdf(x)
+    assert posterior.cdf(x) == pytest.approx(0.025, abs=2 * ulp)
+
+
+def test_ratios_of_nearly_empty_shapes_are_drawn():
+    # P(recall / fpr > 1e50) = P(fpr < 1e-50), about (1e-50)**0.001 = 0.89; the integral said 0.
+    posterior = ConfusionCounts([[2, 0], [0, 3]]).posterior(
+        "lr+", prior=0.001, n_draws=4000, random_state=0
+    )
+    n, p = 4000, 1e-50**0.001
+    assert 1 - posterior.cdf(1e50) == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / n) + 0.01)
+
+
 def test_prior_of_nothing_beside_counts_of_1e15():
     # Integrals over Beta(1e-6, 1e15) were NaN.
     counts = ConfusionCounts([[0, 65780532382143], [0, 1073447260645807]])
@@ -238,6 +255,15 @@ REFUSED = [
     (lambda: interval_report(COUNTS, target_names=5), "target_names"),
     (lambda: interval_report(COUNTS).to_json(indent=RAGGED), "indent"),
     (lambda: bbc_score(Y, lambda: 1), "predictions"),
+    (lambda: COUNTS.posterior("f1").sample(10**30), "size"),
+    (lambda: make_bound_scorer("f1", prior=RAGGED), "prior"),
+    (lambda: compare_cv([0.1, 0.2], [0.1, 0.3], rope=1e308), "rope"),
+    (
+        lambda: search_posterior(
+            {"split0_test_score": [0.1, 0.2], "split1_test_score": [0.1, 0.2], "params": len}
+        ),
+        "params",
+    ),
     (lambda: bbc_score([0], [[0], [1]], labels=[0, 1]), "y_true"),
     (lambda: roc_band(Y, [0.1, 0.9, 0.3, 0.2, 0.8, 0.7]).at("x"), "fpr"),
     (lambda: threshold_report(Y, [0, 1, 0, 0, 1, 1], [0.5]).operating_point([1, 2]), "threshold"),
