@@ -314,7 +314,7 @@ def matrix_figure(section, digits):
 def density_figure(section, digits):
     """Density of a difference, cut by the region of practical equivalence."""
     figure = section["figure"]
-    x, y, rope = figure["x"], figure["y"], figure["rope"]
+    x, y, rope, looks = (figure[key] for key in ("x", "y", "rope", "looks"))
     scale = IntervalScale.of([], x) or IntervalScale(-1.0, 1.0)
     if len(x) > 1:
         scale = IntervalScale(min(x), max(x))
@@ -335,7 +335,7 @@ def density_figure(section, digits):
                 path = " ".join(f"{scale.at(a):.2f} {100 - 100 * b / top:.2f}" for a, b in points)
                 first, last = scale.at(points[0][0]), scale.at(points[-1][0])
                 d = f"M{first:.2f} 100 L{path} L{last:.2f} 100 Z"
-                curves.append(element("path", d=d, cls=f"area a{k}"))
+                curves.append(element("path", d=d, cls=f"area a{looks[k]}"))
         parts.append(curves)
         for value in sorted({-rope, rope}):
             if min(x) <= value <= max(x):
@@ -347,7 +347,7 @@ def density_figure(section, digits):
     labels = element("div", cls="areas")
     texts = [cell_text(share_cell(share, figure.get("n_draws")), 2) for _, share in figure["areas"]]
     for k, (name, _) in enumerate(figure["areas"]):
-        sign = element("span", {"aria-hidden": "true"}, cls=f"swatch a{k}")
+        sign = element("span", {"aria-hidden": "true"}, cls=f"swatch a{looks[k]}")
         labels.append(element("span", sign, f" {clean(name)}: {texts[k]}"))
     alt = "density of the difference; " + "; ".join(
         f"{name}: {text}" for (name, _), text in zip(figure["areas"], texts, strict=True)

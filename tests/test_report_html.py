@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import threading
+from importlib import resources
 
 import html5lib
 import numpy as np
@@ -310,15 +311,28 @@ def test_areas_of_the_density_are_the_probabilities(metric):
     result = compare(a, b, metric=metric, rope=0.03)
     tree = parse(result.report().to_html())
     chances = result.p_worse, result.p_equivalent, result.p_better
-    chances = chances if metric == "recall" else chances[::-1]
-    areas = []
+    areas = []  # the first one is where the first model is better, on either side
     for k in range(3):
         (path,) = of_class(tree, "path", f"a{k}")
         x, y = np.array(re.findall(r"-?[\d.]+", path.get("d")), dtype=float).reshape(-1, 2).T
         areas.append(abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) / 2)
     np.testing.assert_allclose(np.array(areas) / np.sum(areas), chances, atol=0.01)
     spoken = of_class(tree, "svg", "tall")[0].get("aria-label")
-    assert re.findall(r"\d\.\d\d", spoken) == [f"{p:.2f}" for p in chances]
+    sides = chances if metric == "recall" else chances[::-1]
+    assert re.findall(r"\d\.\d\d", spoken) == [f"{p:.2f}" for p in sides]
+    swatches = [span.get("class") for span in tree.iter("span") if "swatch" in span.get("class", "")]
+    order = (0, 1, 2) if metric == "recall" else (2, 1, 0)
+    assert swatches == [f"swatch a{k}" for k in order]
+
+
+def test_a_model_has_one_colour():
+    css = resources.files("skuncertain").joinpath("report.css").read_text()
+
+    def colour(rule):
+        return re.search(rf"^\.sku {re.escape(rule)} {{[^}}]*?(var\(--\w+\))", css, re.M)[1]
+
+    assert colour(".a0") == colour(".mark") == "var(--accent)"
+    assert colour(".a2") == colour(".m1") == "var(--second)"
 
 
 def units(texts):
