@@ -156,8 +156,8 @@ def _mark(shape, x, y, cls):
     return at
 
 
-def interval_plot(cells, scale, alt, band=None):
-    """Picture of one interval, or of several below each other."""
+def interval_plot(cells, scale, alt, band=None, first=0):
+    """Picture of one interval, or of several below each other, with marks from `first` on."""
     step = 22 if len(cells) == 1 else 14
     height = step * len(cells)
     parts = []
@@ -169,11 +169,12 @@ def interval_plot(cells, scale, alt, band=None):
         y = step * k + step / 2
         low = cell["low"] if _finite(cell["low"]) else scale.low
         high = cell["high"] if _finite(cell["high"]) else scale.high
-        cls = f"mark m{k % len(_MARKS)}"
+        mark = (first + k) % len(_MARKS)
+        cls = f"mark m{mark}"
         parts.append(_line(low, y, high, y, scale, f"{cls} bar"))
         point = _point(cell)
         if _finite(point):
-            parts.append(_mark(_MARKS[k % len(_MARKS)], scale.at(point), y, cls))
+            parts.append(_mark(_MARKS[mark], scale.at(point), y, cls))
     return _svg(height, alt, *parts)
 
 
@@ -227,23 +228,25 @@ def methods_figure(section, digits):
     scale = IntervalScale.of([row.get(key) for row in section["rows"] for key in keys])
     if scale is None:
         return None
-    rows = []
+    rows, legend = [], [titles[key] for key in keys]
     for row in section["rows"]:
-        if row.get("aside"):  # in a column for want of one of its own
-            continue
-        cells = [row.get(key) for key in keys]
+        cells, first = [row.get(key) for key in keys], 0
         alt = f"{row[name]}: " + "; ".join(
             f"{titles[key]} {cell_text(cell, digits)}"
             for key, cell in zip(keys, cells, strict=True)
         )
+        if row.get("aside"):  # in a column for want of one of its own: so it has its own mark
+            cells, first = [cell for cell in cells if cell is not None], len(legend)
+            alt = f"{row[name]} " + "; ".join(cell_text(cell, digits) for cell in cells)
+            legend.append(row[name])
         rows.append(
             element(
                 "tr",
                 element("th", clean(row[name]), scope="row"),
-                element("td", interval_plot(cells, scale, clean(alt)), cls="plot"),
+                element("td", interval_plot(cells, scale, clean(alt), first=first), cls="plot"),
             )
         )
-    return element("div", _with_axis(rows, scale), _legend([titles[key] for key in keys]))
+    return element("div", _with_axis(rows, scale), _legend(legend))
 
 
 def folds_figure(section, digits):

@@ -72,7 +72,7 @@ def read_cells(columns):
 
 
 def _targets(estimator, y_true, y_pred):
-    """Checked labels; a fault of the predictions is that of the estimator, if it is no classifier."""
+    """Checked labels; predictions of an estimator that is no classifier are refused by its name."""
     try:
         return check_targets(y_true, y_pred)
     except ValueError as error:

@@ -233,7 +233,7 @@ class Form:
             counts = read(file, true=true, pred=which, pos_label=pos_label)
         except (ValueError, TypeError) as error:
             name = self._place(str(error), columns)
-            told = str(error).replace(NAME_IT, "give it another name")  # the page asks for no labels
+            told = str(error).replace(NAME_IT, "give it another name")  # no field for labels
             self.fail(name, clean(re.sub(r"^(true|pred( of [ab])?)=", "", told)))
             return None
         if len(counts.labels) > MOST_CLASSES:
