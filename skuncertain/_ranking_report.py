@@ -187,6 +187,12 @@ def _pair_section(names, pairwise, n_draws):
 # Searches
 
 
+def others(result):
+    """How many candidates cannot be told from the selected one, itself not counted."""
+    count = int(np.sum(result.equivalent) - result.equivalent[result.selected_index])
+    return f"{count} other candidate{'s' * (count != 1)}"
+
+
 def search_report(result, confusion, digits=None):
     """Report of a SearchPosterior; `confusion` is the section of the selected one, or None."""
     considered = np.flatnonzero(np.isfinite(result.p_best))
@@ -213,9 +219,7 @@ def search_report(result, confusion, digits=None):
         gap |= {key: getattr(result, key)[k] for key in ("p_worse", "p_equivalent", "p_better")}
         gaps.append(gap)
     columns = ["candidate", column("interval", f"{result.metric}, mean"), *_COLUMNS]
-    told = [
-        f"*: selected; {int(result.equivalent.sum()) - 1} other candidates cannot be told from it"
-    ]
+    told = [f"*: selected; {others(result)} cannot be told from it"]
     if np.isfinite(result.best_score_corrected):
         told.append(
             f"score of the selected one, corrected for being chosen: "

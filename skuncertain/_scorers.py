@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import make_scorer
 
 from skuncertain._counts import ConfusionCounts
@@ -70,6 +70,20 @@ def read_cells(columns):
         )
     cells = _alike(columns, [cell_key(i, j) for i in range(size) for j in range(size)])
     return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+
+
+def _targets(estimator, y_true, y_pred):
+    """Checked labels; predictions of an estimator that is no classifier are refused by its name."""
+    try:
+        return check_targets(y_true, y_pred)
+    except ValueError as error:
+        typed = hasattr(estimator, "__sklearn_tags__")
+        if not (typed and str(error).startswith("y_pred")) or is_classifier(estimator):
+            raise
+        raise ValueError(
+            f"estimator must be a classifier, got {type(estimator).__name__}, which predicts no "
+            f"class labels. ({error})"
+        ) from error
 
 
 class TolerantScorer:
@@ -194,7 +208,7 @@ class ConfusionCountsScorer(BaseEstimator):
             One number per key.
         """
         asked = scorer_metrics(self.metrics)
-        y_true, y_pred = check_targets(y, estimator.predict(X))
+        y_true, y_pred = _targets(estimator, y, estimator.predict(X))
         labels = self._labels(estimator, y_true, y_pred)
         if labels is None:  # one class, and no way to know the other: refused by the reader
             values = dict.fromkeys((*BINARY_KEYS, "score", *(key for key, *_ in asked)), np.nan)

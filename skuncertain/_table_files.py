@@ -20,6 +20,7 @@ from skuncertain._validation import check_choice, nearest_name, shown
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?")  # 007 is a name, not a number
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+NAME_IT = "name it with all others in labels"
 _MISSING = {"", "na", "n/a", "#n/a", "nan", "<na>", "null"}
 _MARGINS = {"total", "totals", "sum", "all", "margin"}
 _LARGEST_MATRIX = 2**26  # bytes of the file
@@ -303,7 +304,7 @@ def _typed(columns, names, name, allowed):
             if text.strip().lower() in _MISSING and text.strip() not in allowed:
                 raise TableFileError(
                     f"{where}: {names[column]} is missing ({text!r}). Drop such rows, or, if that "
-                    "is a class, name it with all others in labels."
+                    f"is a class, {NAME_IT}."
                 )
             try:
                 text.encode("utf-8")
