@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -228,3 +229,39 @@ def test_an_unknown_end_of_the_name_goes_with_every_format(capsys):
     assert call(f"report {TABLE} --format json --output x.out", capsys) == (0, "", "")
     assert json.loads(Path("x.out").read_text())["settings"]["n"] == 34
     assert call(f"report {TABLE} --format json --output x.json", capsys) == (0, "", "")
+
+
+# --------------------------------------------------------------------------------------------------
+# Tables for programs
+
+
+def test_the_selected_candidate_has_its_own_column(capsys):
+    _saved_search(["f1"])
+    _, out, _ = call("search cv_results.json --format csv", capsys)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    result = search_posterior(json.loads(Path("cv_results.json").read_text()), random_state=0)
+    assert sorted(row["candidate"] for row in rows) == sorted(result.names)
+    chosen = [row["candidate"] for row in rows if row["selected"] == "True"]
+    assert chosen == [result.names[result.selected_index]]
+    assert "interval" not in rows[0]
+    for row in rows:
+        k = result.names.index(row["candidate"])
+        ends = [float(row[key]) for key in ("mean", "mean_low", "mean_high")]
+        np.testing.assert_allclose(ends, [result.mean[k], result.low[k], result.high[k]])
+    _, text, _ = call("search cv_results.json", capsys)
+    assert f"\n* {chosen[0]}  " in text  # people see a star
+    assert " selected\n" not in text
+    _, out, _ = call("search cv_results.json --format json", capsys)
+    assert '"* ' not in re.sub(r'"title": "[^"]*"', "", out)
+    _, page, _ = call("search cv_results.json --format html", capsys)
+    assert page.count(f">* {chosen[0]}<") >= 3  # tables and figures
+
+
+@pytest.mark.parametrize(
+    ("n", "text"), [(2, "1 other candidate cannot"), (3, "2 other candidates")]
+)
+def test_one_other_candidate(n, text, capsys):
+    scores = np.random.default_rng(0).normal(0.8, 0.02, 5)
+    columns = {f"split{k}_test_score": [float(score)] * n for k, score in enumerate(scores)}
+    Path("cv_results.json").write_text(json.dumps(columns))
+    assert f"*: selected; {text}" in call("search cv_results.json", capsys)[1]

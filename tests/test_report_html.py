@@ -377,7 +377,7 @@ def test_thousand_candidates():
     assert "... and 980 more" in str(report)
     assert len(str(report)) < 10_000
     frame = report.to_frame()
-    assert sorted(label.removeprefix("* ") for label in frame.index) == sorted(result.names)
+    assert sorted(frame.index) == sorted(result.names)
     # There are no probabilities of ranks any more: bars of P(best) in their place, longest first.
     drawn = rows_with_pictures(part(report, "ranks"))
     best = np.argsort(-result.p_best, kind="stable")[:30]
