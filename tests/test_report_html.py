@@ -256,8 +256,8 @@ def rows_with_pictures(node):
         ("cross-validation", "scores", ("interval",)),
         ("cross-validation", "methods", ("auto", "wang-li", "averaged")),
         ("datasets", "datasets", ("difference",)),
-        ("leaderboard", "models", ("interval",)),
-        ("search", "candidates", ("interval",)),
+        ("leaderboard", "models", ("mean",)),
+        ("search", "candidates", ("mean",)),
         ("search", "differences", ("difference",)),
     ],
 )
@@ -269,7 +269,8 @@ def test_intervals_are_drawn_where_they_are(kind, section, columns):
     first = summary["columns"][0]["key"]
     rows = [row for row in summary["rows"] if not row.get("aside")]
     for drawn, row in zip(rows_with_pictures(node), rows, strict=True):
-        assert text_of(next(drawn.iter("th"))) == str(row[first])
+        star = "* " if row.get("selected") else ""
+        assert text_of(next(drawn.iter("th"))) == star + str(row[first])
         expected = [(row[key]["low"], row[key]["high"]) for key in columns]
         np.testing.assert_allclose(
             bars(drawn, value)[: len(columns)], expected, rtol=0, atol=tolerance
