@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from skuncertain._report_cells import cell_text, clean, number, share_cell, share_of
+from skuncertain._report_cells import cell_text, clean, number, row_name, share_cell, share_of
 
 _EDGE = 3.0  # per cent of the width that stay free on both sides
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
@@ -275,11 +275,12 @@ def folds_figure(section, digits):
         undefined = len(entry["values"]) - len(known)
         spread = f"{number(min(known), 3)} to {number(max(known), 3)}" if known else "none defined"
         text = spread + (f", {undefined} undefined" if undefined else "")
-        alt = f"{entry['name']}: {len(known)} folds, {text}; interval {cell_text(interval, digits)}"
+        name = row_name(entry, "name")
+        alt = f"{name}: {len(known)} folds, {text}; interval {cell_text(interval, digits)}"
         rows.append(
             element(
                 "tr",
-                element("th", clean(entry["name"]), scope="row"),
+                element("th", clean(name), scope="row"),
                 element("td", _svg(26, clean(alt), *parts), cls="plot"),
                 element("td", text),
             )
@@ -454,13 +455,13 @@ def bars_figure(section, digits):
         share = share_of(cell)
         if not _finite(share):
             continue
-        text = cell_text(cell, digits)
+        text, title = cell_text(cell, digits), clean(row_name(row, name))
         bar = element("rect", x="0", y="3", width=_percent(100 * share), height="16", cls="filled")
         rows.append(
             element(
                 "tr",
-                element("th", clean(row[name]), scope="row"),
-                element("td", _svg(22, f"{clean(row[name])}: {text}", bar), cls="plot"),
+                element("th", title, scope="row"),
+                element("td", _svg(22, f"{title}: {text}", bar), cls="plot"),
                 element("td", text),
             )
         )
@@ -474,7 +475,9 @@ def grid_figure(section, digits):
     head.extend(element("th", clean(name), scope="col") for name in figure["columns"])
     body = element("tbody")
     top = max((share or 0.0 for row in figure["shares"] for share in row), default=0.0) or 1.0
-    for name, row in zip(figure["names"], figure["shares"], strict=True):
+    selected = figure.get("selected") or [False] * len(figure["names"])
+    for name, mark, row in zip(figure["names"], selected, figure["shares"], strict=True):
+        name = f"* {name}" if mark else name
         line = element("tr", element("th", clean(name), scope="row"))
         for share in row:
             text = "" if share is None else _share_text(share, figure)
@@ -500,12 +503,12 @@ def differences_figure(section, digits):
         return None
     rows = []
     for row in shown:
-        text = cell_text(row[key], digits)
-        picture = interval_plot([row[key]], scale, f"{clean(row[name])}: {text}", (-rope, rope))
+        text, title = cell_text(row[key], digits), clean(row_name(row, name))
+        picture = interval_plot([row[key]], scale, f"{title}: {text}", (-rope, rope))
         rows.append(
             element(
                 "tr",
-                element("th", clean(row[name]), scope="row"),
+                element("th", title, scope="row"),
                 element("td", picture, cls="plot"),
                 element("td", text),
             )

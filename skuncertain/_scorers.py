@@ -42,6 +42,11 @@ def cell_key(true: int, predicted: int) -> str:
     return f"n_{true}_{predicted}"
 
 
+def is_count_key(key: str) -> bool:
+    """Whether a key of the scorer's dict is a count, and no score."""
+    return key in (*BINARY_KEYS, "n") or key.startswith(("n_", "tp_", "fp_", "fn_"))
+
+
 def _alike(columns, keys):
     """The columns as arrays of floats of one shape."""
     arrays = [as_numbers(f"the counts of {key!r}", columns[key]) for key in keys]
@@ -270,7 +275,7 @@ def scorer_metrics(metrics):
     for name in as_list("metrics", metrics):
         metric = directed(name)
         key = name if isinstance(name, str) else metric.name
-        if key in (*BINARY_KEYS, "n", "score") or key.startswith(("n_", "tp_", "fp_", "fn_")):
+        if is_count_key(key) or key == "score":
             raise ValueError(f"a metric cannot be called {key!r}: the scorer uses that name.")
         sign = 1.0 if metric.greater_is_better else -1.0
         found.append((key if metric.greater_is_better else f"neg_{key}", metric, sign))
