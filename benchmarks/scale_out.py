@@ -12,10 +12,13 @@ import signal
 import tempfile
 import time
 import warnings
+from concurrent.futures import CancelledError
 from pathlib import Path
+from threading import Thread
 
 import joblib
 import numpy as np
+from distributed import Client, KilledWorker, LocalCluster
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RandomizedSearchCV
@@ -91,7 +94,7 @@ def kill_one(client, after):
 
 
 def searches(client, rows):
-    X, y = make_classification(3000, 20, flip_y=0.1, weights=[0.7], random_state=SEED)
+    X, y = make_classification(1000, 10, flip_y=0.1, weights=[0.7], random_state=SEED)
     alone, seconds = clock(lambda: search().fit(X, y))
     what = f"search, {CANDIDATES} candidates x {FOLDS} folds"
     rows.append([what, "one process", f"{seconds:.1f}", "", ""])
@@ -101,20 +104,22 @@ def searches(client, rows):
             return search().fit(X, y)
 
     def spread_with_a_death():
-        from threading import Thread
-
+        """scikit-learn does not repeat what was lost with a worker: start again, once."""
         killer = Thread(target=kill_one, args=(client, seconds / 4))
         killer.start()
-        fitted = spread()
+        try:
+            fitted, attempts = spread(), 1
+        except (CancelledError, KilledWorker):
+            fitted, attempts = spread(), 2
         killer.join()
+        rows.append([f"{what}: attempts", "dask, one worker killed", attempts, "", ""])
         return fitted
 
     for how, run in (("dask", spread), ("dask, one worker killed", spread_with_a_death)):
         found, needed = clock(run)
         same = "yes" if same_search(alone, found) else "NO"
-        rows.append(
-            [what, f"{how}, {WORKERS} processes", f"{needed:.1f}", ratio(seconds, needed), same]
-        )
+        how = f"{how}, {WORKERS} processes"
+        rows.append([what, how, f"{needed:.1f}", ratio(seconds, needed), same])
         print(*rows[-1], sep=" | ", flush=True)
 
 
@@ -131,8 +136,6 @@ def files(client, rows, n, chunks, folder):
     rows.append([what, "one process", f"{seconds:.1f}", "", ""])
 
     def with_a_death():
-        from threading import Thread
-
         killer = Thread(target=kill_one, args=(client, seconds / 6))
         killer.start()
         found = map_reduce(client, paths)
@@ -153,8 +156,6 @@ def files(client, rows, n, chunks, folder):
 
 
 def main():
-    from distributed import Client, LocalCluster
-
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--chunks", type=int, default=100)

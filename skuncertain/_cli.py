@@ -6,6 +6,7 @@ library, so that ``--help``, ``--version`` and a mistyped option are answered at
 """
 
 import os
+import re
 import sys
 import traceback
 
@@ -58,10 +59,9 @@ def _run(argv):
     try:
         return COMMANDS[args.command](args, progress) or 0
     except (TableFileError, ImportError, MemoryError) as error:
-        return _fail(error, str(error) or type(error).__name__, FAILURE)
+        return _fail(error, _as_options(str(error)) or type(error).__name__, FAILURE)
     except (ValueError, TypeError) as error:
-        text = str(error).replace("get_metric_names()", "'skuncertain metrics'")
-        return _fail(error, text, USAGE)
+        return _fail(error, _as_options(str(error)), USAGE)
     except (BrokenPipeError, KeyboardInterrupt, OSError):
         raise
     except Exception as error:
@@ -69,6 +69,28 @@ def _run(argv):
         return _fail(error, told, FAILURE)
     finally:
         progress.end()
+
+
+# How a message of the library names a parameter, and what it is called here. A word such as
+# "labels" is left alone where it is no parameter.
+_OPTIONS = (
+    (r"get_metric_names\(\)", "'skuncertain metrics'"),
+    (r"\bpos_label(=\.\.\.|=(?=\S)|(?= ))", lambda m: "--pos-label" + " " * (m[1] == "=")),
+    (r"\blabels=\[\.\.\.\]", "--labels"),
+    (r"\blabels=(?=\[)", "--labels "),
+    (r"^labels(?= must)", "--labels"),
+    (r"(?<=\bin )labels\b", "--labels"),
+    (r"^(true|pred)(?= is missing)", r"--\1"),
+    (r"^(true|pred)=(?=['\"])", r"--\1 "),
+    (r"^true and pred(?= must be different)", "--true and --pred"),
+)
+
+
+def _as_options(text):
+    """Text of an error in the words of the command line."""
+    for pattern, option in _OPTIONS:
+        text = re.sub(pattern, option, text)
+    return text
 
 
 def _fail(error, text, code):

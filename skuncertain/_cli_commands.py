@@ -1,6 +1,7 @@
 """What the commands do: from options to the library, and from a report to a file or stdout."""
 
 import importlib
+import shlex
 import sys
 import warnings
 from contextlib import contextmanager
@@ -88,6 +89,27 @@ def _binary(cells, about):
     return ConfusionCounts.from_binary(**counts, labels=labels, pos_label=pos_label)
 
 
+def _tell_positive(counts, args, metrics):
+    """Warn if the order of two texts has decided what is positive; return that class.
+
+    Of the labels 0 and 1 everybody knows; with --tp the counts tell.
+    """
+    label = counts.pos_label
+    assumed = args.pos_label is None and isinstance(label, str) and len(counts.labels) == 2
+    names = [name for name in metrics if get_metric(name).average == "binary"]
+    if not assumed or not names:
+        return None
+    other = next(name for name in counts.labels if name != label)
+    warnings.warn(
+        f"{', '.join(names)}: {label!r} was taken as the positive class, the last one of "
+        f"{list(counts.labels)}. Say --pos-label {shlex.quote(other)} for the other one, or "
+        f"--pos-label {shlex.quote(label)} to confirm.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return label
+
+
 # --------------------------------------------------------------------------------------------------
 # Output
 
@@ -113,11 +135,16 @@ def _emit(report, args, caught=()):
 
 
 def _format(args):
+    suffix = "" if args.output is None else Path(args.output).suffix.lower()
     if args.format is not None:
+        if _SUFFIXES.get(suffix, args.format) != args.format:
+            raise ValueError(
+                f"--output {args.output} is to be {_SUFFIXES[suffix]}, but --format says "
+                f"{args.format}: leave --format out, or change the end of the name."
+            )
         return args.format
     if args.output is None:
         return "text"
-    suffix = Path(args.output).suffix.lower()
     if suffix not in _SUFFIXES:
         raise ValueError(
             f"--output must end with one of {', '.join(_SUFFIXES)}, or --format must say one of "
@@ -165,6 +192,13 @@ def _report(args, progress):
             prevalence = args.prevalence
             if prevalence is not None and len(prevalence) == 1:
                 (prevalence,) = prevalence
+            for name in metrics:
+                if "," in name:
+                    raise ValueError(
+                        f"--metric takes names with spaces between them: {name.replace(',', ' ')}."
+                    )
+            if args.tp is None:
+                _tell_positive(counts, args, metrics)
             report = metrics_report(counts, metrics, prevalence=prevalence, **options)
     _emit(report, args, caught)
 
@@ -180,21 +214,43 @@ def _compare(args, progress):
             pair = [_binary(cells, about) for cells in (args.a, args.b)]
         elif source == "matrix":
             pair = [read_matrix(path, rows=args.rows, **about) for path in args.matrix]
-            names = names or _stems(args.matrix)
+            names = names or _different(_stems(args.matrix), args.matrix)
         else:
             pair = _read_files(args, about, progress)
-            names = names or (_stems(args.file) if len(args.file) == 2 else args.pred)
+            files = (_stems(args.file), args.pred, args.file) if isinstance(pair, list) else ()
+            names = names or _different(*files, args.pred)
         progress.end()
+        if args.names and len(set(args.names)) < 2:
+            raise ValueError(f"--names must be different, got {args.names[0]!r} twice.")
         options["names"] = names or ("A", "B")
-        result = compare(*pair, **options) if isinstance(pair, list) else pair.compare(**options)
+        both = isinstance(pair, list)
+        first, positive = pair[0] if both else pair.counts(0), None
+        if source != "a":
+            positive = _tell_positive(first, args, [args.metric])
+        result = compare(*pair, **options) if both else pair.compare(**options)
         report = result.report(**_given(args, "level", "kind", "digits"))
+        if positive is not None:
+            report.summary["settings"]["pos_label"] = positive
+            report.summary["settings"]["shown"].append(["positive class", positive])
     _emit(report, args, caught)
 
 
 def _stems(paths):
-    """Short names of two files, if they are different."""
-    stems = [Path(path).stem for path in paths]
-    return stems if len(set(stems)) == 2 else paths
+    """Short names of files."""
+    return [Path(path).stem for path in paths]
+
+
+def _different(*pairs):
+    """The first of several pairs of names that are two different ones, or None."""
+    return next((list(pair) for pair in pairs if pair and len(set(pair)) == 2), None)
+
+
+def _one_file(paths):
+    """Whether two paths lead to the same file."""
+    if len(paths) != 2 or "-" in paths:
+        return False
+    first, second = map(Path, paths)
+    return first == second or (first.exists() and second.exists() and first.samefile(second))
 
 
 def _read_files(args, about, progress):
@@ -203,10 +259,10 @@ def _read_files(args, about, progress):
     if len(files) > 2 or len(columns) > 2:
         raise ValueError("compare takes two classifiers: one file and two --pred, or two files.")
     options = {"true": args.true, "progress": progress, **about}
-    if len(files) == 1:
+    if len(files) == 1 or _one_file(files):  # the same rows, however often the file is named
         if len(columns) != 2:
             raise ValueError(
-                "one --file needs two columns for a paired comparison: --pred A B. For different "
+                "one file needs two columns for a paired comparison: --pred A B. For different "
                 "rows give two files."
             )
         return read_paired(files[0], pred=columns, **options)
@@ -257,7 +313,10 @@ def _expected(args, pilot, progress):
                 "--expected is missing: the value that you expect, or a pilot study (--tp --fn "
                 "--fp --tn, --file or --matrix)."
             )
-        return _read_table(args, progress)
+        counts = _read_table(args, progress)
+        if args.tp is None:
+            _tell_positive(counts, args, [args.metric or "recall"])
+        return counts
     for name in _given(args, *pilot):
         raise ValueError(f"{_option(name)} does not go with --expected: give one of them.")
     return args.expected[0] if len(args.expected) == 1 else tuple(args.expected)

@@ -105,7 +105,17 @@ def _number(text):
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}{_share(text)}") from None
+
+
+def _share(text):
+    """Hint for somebody who has written a percentage, or a decimal comma."""
+    number = text.strip().replace(",", ".")
+    try:
+        value = float(number.removesuffix("%"))
+    except ValueError:
+        return ""
+    return f" (did you mean {value / 100 if number.endswith('%') else value:g}?)"
 
 
 def _prior(text):

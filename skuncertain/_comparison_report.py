@@ -119,6 +119,8 @@ def _density(result, a, b):
             ["equivalent", result.p_equivalent],
             [f"{high} better", above],
         ],
+        # Of the model that is better there: the first one keeps its colour on either side.
+        "looks": [0, 1, 2] if result.greater_is_better else [2, 1, 0],
     }
 
 

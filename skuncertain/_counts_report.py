@@ -17,7 +17,8 @@ READING = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other.",
     "The numbers before the intervals are those of scikit-learn's classification_report: what was "
-    "seen in these rows. support is the number of rows of the class; accuracy stands in the column "
+    "seen in these rows. Where a score is 0/0, scikit-learn prints 0 and warns; here it is "
+    "undefined. support is the number of rows of the class; accuracy stands in the column "
     "of F1 as it does there.",
     "Two intervals that overlap are no proof that two classes or models are equal. Compare models "
     "with compare_paired (same rows) or compare (different rows).",

@@ -220,7 +220,11 @@ def _find(columns, names, name):
             raise TableFileError(f"{name} has {names.count(column)} columns called {column!r}.")
         places.append(names.index(column))
     if len(set(places)) < len(places):
-        raise ValueError(f"{' and '.join(columns)} must be different columns, got {listed}.")
+        asked = " and ".join(map(repr, columns.values()))
+        raise ValueError(
+            f"{' and '.join(columns)} must be different columns, got {asked}; the columns of "
+            f"{name} are {listed}."
+        )
     return places
 
 

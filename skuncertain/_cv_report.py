@@ -120,6 +120,8 @@ def _scores(result):
     for name, posterior in result.posteriors.items():
         about = posterior.diagnostics
         values = _defined(result, name)
+        # Folds that are all 0/0 cannot disagree: that is no evidence of anything.
+        seen = values.size > 0
         rows.append(
             {
                 "metric": name,
@@ -130,11 +132,11 @@ def _scores(result):
                     error=posterior.interval_error(level, kind),
                     point=posterior.observed,
                 ),
-                "omega": about.omega if pooled else None,
-                "lowest_fold": values.min() if values.size else None,
-                "highest_fold": values.max() if values.size else None,
-                "fold_variance": about.variance_ratio,
-                "p_value": about.p_value,
+                "omega": about.omega if pooled and seen else None,
+                "lowest_fold": values.min() if seen else None,
+                "highest_fold": values.max() if seen else None,
+                "fold_variance": about.variance_ratio if seen else None,
+                "p_value": about.p_value if seen else None,
             }
         )
     columns = [

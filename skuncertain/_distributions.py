@@ -62,7 +62,9 @@ class Posterior:
     range : tuple of float, default=(0, 1)
         Smallest and largest possible value.
     observed : float or ndarray, default=None
-        Value seen in the data, for the boundary rule of `interval`.
+        Value seen in the data, for the boundary rule of `interval`. It stays the one of the data
+        when the posterior is about a population with another prevalence, and may then lie far
+        outside the interval.
     prior, model : str, default=None
         What was used.
     closing : bool or ndarray, default=True

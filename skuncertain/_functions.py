@@ -47,7 +47,7 @@ def metric_posterior(
     model : {"dirichlet", "three-beta", "rows"}, default="dirichlet"
         See :meth:`ConfusionCounts.posterior`.
     prevalence : float, BetaPosterior or array-like of shape (C,), default=None
-        Prevalence of another population.
+        Prevalence of another population, see :meth:`ConfusionCounts.posterior`.
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None

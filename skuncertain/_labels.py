@@ -165,7 +165,9 @@ def to_numpy(name, y):
             raise TypeError(f"{name} must hold labels of one type, got {found}.")
     elif array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name} has {int(np.isnan(array).sum())} missing labels (NaN).")
-    if array.dtype.kind in "cV":
+    if array.dtype.kind == "c":  # in the words of scikit-learn
+        raise ValueError(f"{name} must hold labels. Complex data not supported, got {array.dtype}.")
+    if array.dtype.kind == "V":
         raise TypeError(f"{name} must hold numbers or strings, got an array of {array.dtype}.")
     if array.dtype.kind == "f" and not np.all(np.abs(array) <= 2**53):
         raise ValueError(f"{name} must hold class labels, got a number beyond 2**53.")

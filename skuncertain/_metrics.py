@@ -361,16 +361,28 @@ def get_metric(name: Any, **params: Any) -> Metric:
     if base in _PARAMETERS and (average is None or base == "fbeta"):
         needed = _PARAMETERS[base]
         if set(params) != set(needed):
+            ending = "" if average is None else f"_{average}"
+            short = f" The names 'f2{ending}' and 'f0.5{ending}' need none." * (base == "fbeta")
             raise ValueError(
                 f"metric {name!r} needs the parameter {needed[0]!r} and no other, "
-                f"got {sorted(params)}. Example: get_metric({name!r}, {needed[0]}=...)."
+                f"got {sorted(params)}.{short} Example: get_metric({name!r}, {needed[0]}=...)."
             )
         return _parametrised(base, average, params[needed[0]])
-    names = [*_REGISTRY, *ALIASES, *_PARAMETERS, "f0.5", "f2"]
     raise ValueError(
-        f"metric {shown(name)} is not known.{nearest_name(key, names)} "
-        "get_metric_names() lists all names."
+        f"metric {shown(name)} is not known.{_hint(key)} get_metric_names() lists all names."
     )
+
+
+def _hint(key):
+    """What somebody may have meant who wrote an unknown name."""
+    if key in ("auc", "roc_auc", "auroc", "rocauc", "auc_roc"):
+        return " It needs scores, no confusion matrix has it: in Python, auc_posterior."
+    names = [*_REGISTRY, *ALIASES, *_PARAMETERS, "f0.5", "f2"]
+    parts = [part.strip("_") for part in key.split(",")]
+    if len(parts) > 1 and all(part in names for part in parts):
+        return " It names several metrics: give one."
+    short = key.removesuffix("score").rstrip("_-")
+    return f" Did you mean {short!r}?" if short in names else nearest_name(key, names)
 
 
 def _refuse_params(name, params):

@@ -13,7 +13,8 @@ from skuncertain._warnings import kept
 READING = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other.",
-    "score is what was seen in these rows, as scikit-learn computes it. computed says whether the "
+    "score is what was seen in these rows, as scikit-learn computes it; where that is 0/0 it is "
+    "undefined here, and 0 with a warning there. computed says whether the "
     "interval is exact or comes from random draws; no digit is shown that they do not support.",
 )
 ELSEWHERE = (

@@ -22,7 +22,13 @@ from skuncertain._proportions import proportion_cells, proportion_counts
 from skuncertain._quadrature_posterior import QuadraturePosterior
 from skuncertain._rates import Rates
 from skuncertain._sums import BetaSum
-from skuncertain._validation import check_draws, check_integer, resolve_seed, shown
+from skuncertain._validation import (
+    check_draws,
+    check_integer,
+    resolve_seed,
+    share_hint,
+    shown,
+)
 from skuncertain._warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 
@@ -220,7 +226,9 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
                 f"{n_classes} class frequencies in the order of the labels."
             )
         if not 0 < values < 1:
-            raise ValueError(f"prevalence must be in (0, 1), got {shown(prevalence)}.")
+            raise ValueError(
+                f"prevalence must be in (0, 1), got {shown(prevalence)}.{share_hint(values)}"
+            )
         values = np.array([1 - values, values])
         values = values if positive == 1 else values[::-1]
     elif values.shape != (n_classes,):

@@ -47,7 +47,7 @@ def _ranking_columns(result, k, ranks_exact):
     size, widths = int(np.isfinite(result.p_best).sum()), result.high - result.low
     mean_error = getattr(result, "mean_error", None)  # the mean of folds has none
     return {
-        "interval": interval_cell(
+        "mean": interval_cell(
             (result.low[k], result.high[k]),
             result.mean[k],
             result.interval_error[k],
@@ -65,12 +65,17 @@ _COLUMNS = [
     column("loss", digits=4),
 ]
 
+# A star tells it in print, this column where numbers are read by programs.
+_SELECTED = {**column("selected"), "printed": False}
 
-def _rank_section(names, probabilities, scores, n_draws):
+
+def _rank_section(names, probabilities, scores, n_draws, marks=None):
     """Heat map of the ranks, or bars of P(best) if the ranks are not known."""
+    marks = [False] * len(names) if marks is None else marks
     if probabilities is None:
         name = scores["columns"][0]["key"]
-        rows = [{name: row[name], "p_best": row["p_best"]} for row in scores["rows"]]
+        kept = (name, "p_best", "selected")
+        rows = [{key: row[key] for key in kept if key in row} for row in scores["rows"]]
         # One that is rarely good may still be often the best: the bars have an order of their own.
         rows.sort(key=lambda row: -share_of(row["p_best"]))
         shown = min(len(rows), _SHOWN)
@@ -87,7 +92,8 @@ def _rank_section(names, probabilities, scores, n_draws):
     keys = [f"rank {k + 1}" for k in range(shown)]
     rows = [
         {"name": name, **{key: share_cell(row[k], n_draws) for k, key in enumerate(keys)}}
-        for name, row in zip(names, probabilities, strict=True)
+        | ({"selected": True} if mark else {})
+        for name, row, mark in zip(names, probabilities, marks, strict=True)
     ]
     notes = []
     if len(names) > shown:
@@ -97,6 +103,7 @@ def _rank_section(names, probabilities, scores, n_draws):
         "corner": "rank",
         "columns": [str(k + 1) for k in range(shown)],
         "names": list(names[:shown]),
+        "selected": marks[:shown],
         "shares": [row[:shown] for row in probabilities[:shown]],
         "n_draws": n_draws,
         "instead": True,
@@ -125,7 +132,7 @@ def leaderboard_report(result, digits=None):
         if sizes is not None:
             row["n"] = sizes[k]
         rows.append(row)
-    columns = ["model", column("interval", f"{result.metric}, mean"), *_COLUMNS]
+    columns = ["model", column("mean", f"{result.metric}, mean"), *_COLUMNS]
     scores = section("Models", columns + (["n"] if sizes is not None else []), rows, ranked=True)
     probabilities = result.rank_probabilities
     ranks = None if probabilities is None else probabilities[order]
@@ -187,21 +194,26 @@ def _pair_section(names, pairwise, n_draws):
 # Searches
 
 
+def others(result):
+    """How many candidates cannot be told from the selected one, itself not counted."""
+    count = int(np.sum(result.equivalent) - result.equivalent[result.selected_index])
+    return f"{count} other candidate{'s' * (count != 1)}"
+
+
 def search_report(result, confusion, digits=None):
     """Report of a SearchPosterior; `confusion` is the section of the selected one, or None."""
     considered = np.flatnonzero(np.isfinite(result.p_best))
     order = considered[np.lexsort((-result.p_best[considered], result.expected_rank[considered]))]
     known = result.names
     names = [known[k] for k in order]
-    marks = ["selected" if k == result.selected_index else "" for k in order]
-    labels = [f"* {name}" if mark else name for name, mark in zip(names, marks, strict=True)]
+    marks = [bool(k == result.selected_index) for k in order]
     # Expected ranks come from the pairs, which are exact, as long as all pairs are known.
     exact_ranks = result.pairwise is not None
     rows, gaps = [], []
-    for k, label, mark in zip(order, labels, marks, strict=True):
+    for k, name, mark in zip(order, names, marks, strict=True):
         rows.append(
             {
-                "candidate": label,
+                "candidate": name,
                 "index": k,
                 **_ranking_columns(result, k, exact_ranks),
                 "equivalent": bool(result.equivalent[k]),
@@ -209,13 +221,11 @@ def search_report(result, confusion, digits=None):
             }
         )
         ends = result.difference_low[k], result.difference_high[k]
-        gap = {"candidate": label, "difference": interval_cell(ends, result.difference[k])}
+        gap = {"candidate": name, "difference": interval_cell(ends, result.difference[k])}
         gap |= {key: getattr(result, key)[k] for key in ("p_worse", "p_equivalent", "p_better")}
-        gaps.append(gap)
-    columns = ["candidate", column("interval", f"{result.metric}, mean"), *_COLUMNS]
-    told = [
-        f"*: selected; {int(result.equivalent.sum()) - 1} other candidates cannot be told from it"
-    ]
+        gaps.append({**gap, "selected": mark})
+    columns = ["candidate", column("mean", f"{result.metric}, mean"), *_COLUMNS]
+    told = [f"*: selected; {others(result)} cannot be told from it"]
     if np.isfinite(result.best_score_corrected):
         told.append(
             f"score of the selected one, corrected for being chosen: "
@@ -223,7 +233,7 @@ def search_report(result, confusion, digits=None):
         )
     scores = section(
         "Candidates",
-        [*columns, column("equivalent", "cannot be told from *")],
+        [*columns, column("equivalent", "cannot be told from *"), _SELECTED],
         rows,
         notes=told,
         ranked=True,
@@ -237,6 +247,7 @@ def search_report(result, confusion, digits=None):
                 column("p_worse", "P(worse)"),
                 column("p_equivalent", "P(equivalent)"),
                 column("p_better", "P(better)"),
+                _SELECTED,
             ],
             gaps,
             notes=[f"grey: region of practical equivalence, ± {result.rope:g}"],
@@ -251,9 +262,9 @@ def search_report(result, confusion, digits=None):
             in_text=False,
         ),
         "ranks": _rank_section(
-            labels, _ordered_ranks(result, considered, order), scores, result.n_draws
+            names, _ordered_ranks(result, considered, order), scores, result.n_draws, marks
         ),
-        "folds": _fold_section(result, order, labels),
+        "folds": _fold_section(result, order, names, marks),
     }
     if confusion is not None:
         sections["confusion"] = confusion
@@ -296,21 +307,22 @@ def _folds_text(result):
     return f"{folds:g} folds{repeats}, n_test / n_train = {result.test_train_ratio:.3g}"
 
 
-def _fold_section(result, order, labels):
+def _fold_section(result, order, names, marks):
     """Fold scores of the first few candidates."""
-    shown = list(zip(order, labels, strict=True))[:_FOLD_ROWS]
+    shown = list(zip(order, names, marks, strict=True))[:_FOLD_ROWS]
     entries = [
         {
-            "name": label,
+            "name": name,
+            "selected": mark,
             "values": result.scores[k],
             "interval": interval_cell(
                 (result.low[k], result.high[k]), result.mean[k], result.interval_error[k]
             ),
         }
-        for k, label in shown
+        for k, name, mark in shown
     ]
     rows = [
-        {"split": split, **{label: result.scores[k][split] for k, label in shown}}
+        {"split": split, **{name: result.scores[k][split] for k, name, _ in shown}}
         for split in range(result.n_splits)
     ]
     notes = ["dots: folds; line: their mean; shaded: the interval of the candidate"]
@@ -318,7 +330,7 @@ def _fold_section(result, order, labels):
         notes.append(f"the first {len(shown)} of {len(order)} candidates")
     return section(
         "Fold spread",
-        ["split", *(label for _, label in shown)],
+        ["split", *(column(name, f"* {name}" if mark else name) for _, name, mark in shown)],
         rows,
         notes=notes,
         figure={"type": "folds", "entries": entries, "numbers_aside": True},

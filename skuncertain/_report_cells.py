@@ -118,15 +118,24 @@ def text_width(text):
     )  # fmt: skip
 
 
+def row_name(row, key):
+    """Name of a row in print: the selected one has a star."""
+    return f"* {row[key]}" if row.get("selected") is True else row[key]
+
+
 def table_texts(section, digits, most=None, label=clean):
     """Header, rows of texts, and how many rows are left out; `label` makes texts fit to print."""
-    rows, columns = section["rows"], section["columns"]
+    rows = section["rows"]
+    columns = [c for c in section["columns"] if c.get("printed", True)]
+    first = columns[0]["key"]
     left_out = 0
     if most is not None and section["ranked"] and len(rows) > most:
         rows, left_out = rows[:most], len(rows) - most
     texts = []
     for row in rows:
         cells = [(row.get(c["key"]), c["digits"]) for c in columns]
+        if row.get("selected") is True:
+            cells[0] = (row_name(row, first), None)
         texts.append(
             [
                 label(cell)

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from skuncertain._report_cells import cell_text, clean, number, share_cell, share_of
+from skuncertain._report_cells import cell_text, clean, number, row_name, share_cell, share_of
 
 _EDGE = 3.0  # per cent of the width that stay free on both sides
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
@@ -156,8 +156,8 @@ def _mark(shape, x, y, cls):
     return at
 
 
-def interval_plot(cells, scale, alt, band=None):
-    """Picture of one interval, or of several below each other."""
+def interval_plot(cells, scale, alt, band=None, first=0):
+    """Picture of one interval, or of several below each other, with marks from `first` on."""
     step = 22 if len(cells) == 1 else 14
     height = step * len(cells)
     parts = []
@@ -169,11 +169,12 @@ def interval_plot(cells, scale, alt, band=None):
         y = step * k + step / 2
         low = cell["low"] if _finite(cell["low"]) else scale.low
         high = cell["high"] if _finite(cell["high"]) else scale.high
-        cls = f"mark m{k % len(_MARKS)}"
+        mark = (first + k) % len(_MARKS)
+        cls = f"mark m{mark}"
         parts.append(_line(low, y, high, y, scale, f"{cls} bar"))
         point = _point(cell)
         if _finite(point):
-            parts.append(_mark(_MARKS[k % len(_MARKS)], scale.at(point), y, cls))
+            parts.append(_mark(_MARKS[mark], scale.at(point), y, cls))
     return _svg(height, alt, *parts)
 
 
@@ -227,23 +228,25 @@ def methods_figure(section, digits):
     scale = IntervalScale.of([row.get(key) for row in section["rows"] for key in keys])
     if scale is None:
         return None
-    rows = []
+    rows, legend = [], [titles[key] for key in keys]
     for row in section["rows"]:
-        if row.get("aside"):  # in a column for want of one of its own
-            continue
-        cells = [row.get(key) for key in keys]
+        cells, first = [row.get(key) for key in keys], 0
         alt = f"{row[name]}: " + "; ".join(
             f"{titles[key]} {cell_text(cell, digits)}"
             for key, cell in zip(keys, cells, strict=True)
         )
+        if row.get("aside"):  # in a column for want of one of its own: so it has its own mark
+            cells, first = [cell for cell in cells if cell is not None], len(legend)
+            alt = f"{row[name]} " + "; ".join(cell_text(cell, digits) for cell in cells)
+            legend.append(row[name])
         rows.append(
             element(
                 "tr",
                 element("th", clean(row[name]), scope="row"),
-                element("td", interval_plot(cells, scale, clean(alt)), cls="plot"),
+                element("td", interval_plot(cells, scale, clean(alt), first=first), cls="plot"),
             )
         )
-    return element("div", _with_axis(rows, scale), _legend([titles[key] for key in keys]))
+    return element("div", _with_axis(rows, scale), _legend(legend))
 
 
 def folds_figure(section, digits):
@@ -272,11 +275,12 @@ def folds_figure(section, digits):
         undefined = len(entry["values"]) - len(known)
         spread = f"{number(min(known), 3)} to {number(max(known), 3)}" if known else "none defined"
         text = spread + (f", {undefined} undefined" if undefined else "")
-        alt = f"{entry['name']}: {len(known)} folds, {text}; interval {cell_text(interval, digits)}"
+        name = row_name(entry, "name")
+        alt = f"{name}: {len(known)} folds, {text}; interval {cell_text(interval, digits)}"
         rows.append(
             element(
                 "tr",
-                element("th", clean(entry["name"]), scope="row"),
+                element("th", clean(name), scope="row"),
                 element("td", _svg(26, clean(alt), *parts), cls="plot"),
                 element("td", text),
             )
@@ -314,7 +318,7 @@ def matrix_figure(section, digits):
 def density_figure(section, digits):
     """Density of a difference, cut by the region of practical equivalence."""
     figure = section["figure"]
-    x, y, rope = figure["x"], figure["y"], figure["rope"]
+    x, y, rope, looks = (figure[key] for key in ("x", "y", "rope", "looks"))
     scale = IntervalScale.of([], x) or IntervalScale(-1.0, 1.0)
     if len(x) > 1:
         scale = IntervalScale(min(x), max(x))
@@ -335,7 +339,7 @@ def density_figure(section, digits):
                 path = " ".join(f"{scale.at(a):.2f} {100 - 100 * b / top:.2f}" for a, b in points)
                 first, last = scale.at(points[0][0]), scale.at(points[-1][0])
                 d = f"M{first:.2f} 100 L{path} L{last:.2f} 100 Z"
-                curves.append(element("path", d=d, cls=f"area a{k}"))
+                curves.append(element("path", d=d, cls=f"area a{looks[k]}"))
         parts.append(curves)
         for value in sorted({-rope, rope}):
             if min(x) <= value <= max(x):
@@ -347,7 +351,7 @@ def density_figure(section, digits):
     labels = element("div", cls="areas")
     texts = [cell_text(share_cell(share, figure.get("n_draws")), 2) for _, share in figure["areas"]]
     for k, (name, _) in enumerate(figure["areas"]):
-        sign = element("span", {"aria-hidden": "true"}, cls=f"swatch a{k}")
+        sign = element("span", {"aria-hidden": "true"}, cls=f"swatch a{looks[k]}")
         labels.append(element("span", sign, f" {clean(name)}: {texts[k]}"))
     alt = "density of the difference; " + "; ".join(
         f"{name}: {text}" for (name, _), text in zip(figure["areas"], texts, strict=True)
@@ -451,13 +455,13 @@ def bars_figure(section, digits):
         share = share_of(cell)
         if not _finite(share):
             continue
-        text = cell_text(cell, digits)
+        text, title = cell_text(cell, digits), clean(row_name(row, name))
         bar = element("rect", x="0", y="3", width=_percent(100 * share), height="16", cls="filled")
         rows.append(
             element(
                 "tr",
-                element("th", clean(row[name]), scope="row"),
-                element("td", _svg(22, f"{clean(row[name])}: {text}", bar), cls="plot"),
+                element("th", title, scope="row"),
+                element("td", _svg(22, f"{title}: {text}", bar), cls="plot"),
                 element("td", text),
             )
         )
@@ -471,7 +475,9 @@ def grid_figure(section, digits):
     head.extend(element("th", clean(name), scope="col") for name in figure["columns"])
     body = element("tbody")
     top = max((share or 0.0 for row in figure["shares"] for share in row), default=0.0) or 1.0
-    for name, row in zip(figure["names"], figure["shares"], strict=True):
+    selected = figure.get("selected") or [False] * len(figure["names"])
+    for name, mark, row in zip(figure["names"], selected, figure["shares"], strict=True):
+        name = f"* {name}" if mark else name
         line = element("tr", element("th", clean(name), scope="row"))
         for share in row:
             text = "" if share is None else _share_text(share, figure)
@@ -497,12 +503,12 @@ def differences_figure(section, digits):
         return None
     rows = []
     for row in shown:
-        text = cell_text(row[key], digits)
-        picture = interval_plot([row[key]], scale, f"{clean(row[name])}: {text}", (-rope, rope))
+        text, title = cell_text(row[key], digits), clean(row_name(row, name))
+        picture = interval_plot([row[key]], scale, f"{title}: {text}", (-rope, rope))
         rows.append(
             element(
                 "tr",
-                element("th", clean(row[name]), scope="row"),
+                element("th", title, scope="row"),
                 element("td", picture, cls="plot"),
                 element("td", text),
             )

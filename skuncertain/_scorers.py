@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import make_scorer
 
 from skuncertain._counts import ConfusionCounts
@@ -42,6 +42,11 @@ def cell_key(true: int, predicted: int) -> str:
     return f"n_{true}_{predicted}"
 
 
+def is_count_key(key: str) -> bool:
+    """Whether a key of the scorer's dict is a count, and no score."""
+    return key in (*BINARY_KEYS, "n") or key.startswith(("n_", "tp_", "fp_", "fn_"))
+
+
 def _alike(columns, keys):
     """The columns as arrays of floats of one shape."""
     arrays = [as_numbers(f"the counts of {key!r}", columns[key]) for key in keys]
@@ -70,6 +75,20 @@ def read_cells(columns):
         )
     cells = _alike(columns, [cell_key(i, j) for i in range(size) for j in range(size)])
     return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+
+
+def _targets(estimator, y_true, y_pred):
+    """Checked labels; predictions of an estimator that is no classifier are refused by its name."""
+    try:
+        return check_targets(y_true, y_pred)
+    except ValueError as error:
+        typed = hasattr(estimator, "__sklearn_tags__")
+        if not (typed and str(error).startswith("y_pred")) or is_classifier(estimator):
+            raise
+        raise ValueError(
+            f"estimator must be a classifier, got {type(estimator).__name__}, which predicts no "
+            f"class labels. ({error})"
+        ) from error
 
 
 class TolerantScorer:
@@ -194,7 +213,7 @@ class ConfusionCountsScorer(BaseEstimator):
             One number per key.
         """
         asked = scorer_metrics(self.metrics)
-        y_true, y_pred = check_targets(y, estimator.predict(X))
+        y_true, y_pred = _targets(estimator, y, estimator.predict(X))
         labels = self._labels(estimator, y_true, y_pred)
         if labels is None:  # one class, and no way to know the other: refused by the reader
             values = dict.fromkeys((*BINARY_KEYS, "score", *(key for key, *_ in asked)), np.nan)
@@ -256,7 +275,7 @@ def scorer_metrics(metrics):
     for name in as_list("metrics", metrics):
         metric = directed(name)
         key = name if isinstance(name, str) else metric.name
-        if key in (*BINARY_KEYS, "n", "score") or key.startswith(("n_", "tp_", "fp_", "fn_")):
+        if is_count_key(key) or key == "score":
             raise ValueError(f"a metric cannot be called {key!r}: the scorer uses that name.")
         sign = 1.0 if metric.greater_is_better else -1.0
         found.append((key if metric.greater_is_better else f"neg_{key}", metric, sign))

@@ -12,7 +12,7 @@ from skuncertain._fold_methods import Folds
 from skuncertain._fold_scores import score_posterior
 from skuncertain._location_scale import StudentPosterior
 from skuncertain._ranking import PAIR_LIMIT, RANK_LIMIT, DrawCounter
-from skuncertain._ranking_report import search_report
+from skuncertain._ranking_report import others, search_report
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._report_cells import distinct
 from skuncertain._search_results import read_search
@@ -165,7 +165,7 @@ class SearchPosterior:
             f"{self.mean.size} candidates by {self.metric}",
             f"selected {k}{choice}: {self.mean[k]:.3f} [{self.low[k]:.3f}, {self.high[k]:.3f}], "
             f"P(best) = {self.p_best[k]:.2f}",
-            f"{int(self.equivalent.sum())} cannot be told from it (rope={self.rope:g})",
+            f"{others(self)} cannot be told from it (rope={self.rope:g})",
         ]
         if np.isfinite(self.best_score_corrected):
             parts.append(f"corrected for choosing the best: {self.best_score_corrected:.3f}")

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from skuncertain._counts import ConfusionCounts
 from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
-from skuncertain._scorers import directed, read_cells
+from skuncertain._scorers import directed, is_count_key, read_cells
 from skuncertain._splits import Splits
 from skuncertain._validation import as_numbers, check_integer, check_number, shown
 
@@ -227,6 +227,8 @@ def _counted(table, cells, metric, default, labels, pos_label, scoring, classes)
         )
     if metric is None:
         metric = default
+    if metric is None and scoring is None:  # saved results: what else was saved is what was asked
+        metric = _saved_metric(table)
     if metric is None or (isinstance(metric, str) and metric == "score" and scoring is not None):
         asked = getattr(scoring, "metrics", None)
         asked = [asked] if isinstance(asked, str) or callable(asked) else list(asked or ())
@@ -236,6 +238,14 @@ def _counted(table, cells, metric, default, labels, pos_label, scoring, classes)
     if isinstance(metric, str) and metric.startswith("neg_") and metric in table:
         metric = metric[4:]
     return counts, directed(metric)
+
+
+def _saved_metric(table):
+    """Name of the only metric beside the counts in saved results, or None if there is none."""
+    names = [name for name in table if not is_count_key(name) and name != "score"]
+    if len(names) > 1:
+        raise ValueError(f"metric is missing: name one of the scores {names}.")
+    return names[0] if names else None
 
 
 def _how_split(cv, n_splits, n_repeats, ratio, fitted):

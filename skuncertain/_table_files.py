@@ -20,8 +20,9 @@ from skuncertain._validation import check_choice, nearest_name, shown
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?")  # 007 is a name, not a number
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+NAME_IT = "name it with all others in labels"
 _MISSING = {"", "na", "n/a", "#n/a", "nan", "<na>", "null"}
-_MARGINS = {"total", "totals", "sum", "all", "margin"}
+_MARGINS = {"total", "totals", "sum", "sums", "all", "margin", "margins"}
 _LARGEST_MATRIX = 2**26  # bytes of the file
 
 
@@ -205,6 +206,8 @@ def read_matrix(
         given[label] = [_whole(text, name, line) for text in numbers]
     if len(set(columns)) < len(columns):
         raise TableFileError(f"{name}: two columns have the same label: {columns}.")
+    if labels is None:  # who names all classes means them
+        _refuse_margins(columns, given, name)
     _check_square(columns, list(given), name)
     matrix = np.array([given[label] for label in columns])
     found = _typed({0: columns}, {0: "the labels"}, name, allowed=columns)
@@ -248,10 +251,41 @@ def _check_square(columns, rows, name):
         hint = nearest_name(only[0], [label for label in columns + rows if label != only[0]])
         if only[0].lower() in _MARGINS:
             hint = " Leave the sums out."
+        elif not set(columns) & set(rows):  # such as sick, healthy and positive, negative
+            hint = " Call them alike; or, of two classes, give --tp --fn --fp --tn."
         raise TableFileError(
             f"{name} must have the same labels in its first line and in its first column; only one "
             f"of them has {only[0]!r}.{hint}"
         )
+
+
+def _refuse_margins(columns, given, name):
+    """Refuse a first or last row or column that holds the sums of the others.
+
+    Sums have many names. So the numbers decide; a name decides only where the numbers could be
+    chance: a row of sums without its column, or a single other class.
+    """
+    table = np.array(list(given.values())).reshape(len(given), len(columns))
+    rows = {label: k for k, label in enumerate(given) if _is_sum(table, k)}
+    sums = {label: k for k, label in enumerate(columns) if _is_sum(table.T, k)}
+    for kind, found, others in (("row", rows, columns), ("column", sums, list(given))):
+        for label in found:
+            named = label.lower().rstrip(":") in _MARGINS or not label
+            both = label in rows and label in sums
+            if named or (max(table.shape) > 2 and (both or label not in others)):
+                what = "row and the column" if both else kind
+                raise TableFileError(
+                    f"{name}: the {what} {label!r} hold{'s' * (not both)} the sums of the others, "
+                    "which is no class. Leave the sums out; or, if it is a class, name all classes "
+                    "in labels."
+                )
+
+
+def _is_sum(table, k):
+    """Whether row k, the first or the last one, is the sum of the other ones."""
+    if k not in (0, len(table) - 1) or len(table) < 2 or not table.any():
+        return False
+    return bool(np.array_equal(2 * table[k], table.sum(axis=0)))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -303,7 +337,7 @@ def _typed(columns, names, name, allowed):
             if text.strip().lower() in _MISSING and text.strip() not in allowed:
                 raise TableFileError(
                     f"{where}: {names[column]} is missing ({text!r}). Drop such rows, or, if that "
-                    "is a class, name it with all others in labels."
+                    f"is a class, {NAME_IT}."
                 )
             try:
                 text.encode("utf-8")

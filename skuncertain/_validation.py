@@ -75,9 +75,13 @@ def check_level(level):
     if isinstance(level, bool) or not isinstance(level, numbers.Real):
         raise TypeError(f"{rule}, got {shown(level)}.")
     if not 0 < level < 1:
-        hint = f" Did you mean {level / 100:g}?" if 1 < level < 100 else ""
-        raise ValueError(f"{rule}, got {shown(level)}.{hint}")
+        raise ValueError(f"{rule}, got {shown(level)}.{share_hint(level)}")
     return float(level)
+
+
+def share_hint(value):
+    """Return ``" Did you mean 0.9?"`` for a share that was given in percent, or an empty string."""
+    return f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
 
 
 def check_kind(kind):
@@ -116,7 +120,8 @@ def check_number(parameter, value, *, low, high, closed=True):
     value = float(value) if isinstance(value, np.floating) else value  # half floats end at 65504
     inside = low <= value <= high if closed else low < value < high
     if not inside or abs(value) > LARGEST_FLOAT:
-        raise ValueError(f"{rule}, got {shown(value)}.")
+        hint = share_hint(value) if (low, high) == (0, 1) else ""
+        raise ValueError(f"{rule}, got {shown(value)}.{hint}")
     return float(value)
 
 

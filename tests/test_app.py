@@ -279,7 +279,7 @@ def test_uploaded_file_without_script(client):
         ({"csv": "y,yhat\n1,0.5\n0,0.7\n"}, "csv", "no class labels"),
         ({"csv": "y,yhat\n1\n"}, "csv", "1 field"),
         ({"csv": "y,yhat\n"}, "csv", "no rows"),
-        ({"csv": "y,yhat\nok,\n"}, "csv", "missing"),
+        ({"csv": "y,yhat\nok,\n"}, "csv", "if that is a class, give it another name."),
         ({"csv": "\0\0"}, "csv", "NUL"),
         ({"csv": "y,yhat\n" + "".join(f"c{k},c{k}\n" for k in range(21))}, "csv", "21 classes"),
         ({"csv": "y,yhat\nok," + "x" * 101 + "\n"}, "csv", "100 characters"),

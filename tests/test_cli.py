@@ -137,7 +137,8 @@ def test_the_same_call_gives_the_same_numbers(capsys):
 
 @pytest.mark.parametrize("rows", ["true", "predicted"])
 def test_report_of_a_matrix(rows, files, capsys):
-    out = called(f"report --matrix matrix.csv --rows {rows} --metric recall --format json", capsys)
+    asked = "--metric recall --pos-label ill --format json"
+    out = called(f"report --matrix matrix.csv --rows {rows} {asked}", capsys)
     cells = {"fn": 0, "fp": 2} if rows == "true" else {"fn": 2, "fp": 0}
     expected = ConfusionCounts.from_binary(tp=26, tn=6, **cells).posterior("recall").interval()
     (row,) = json.loads(out)["sections"]["scores"]["rows"]

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import (
     GridSearchCV,
@@ -502,6 +503,27 @@ def test_an_undefined_metric_does_not_spoil_the_others():
     assert bcv.intervals_["accuracy"].length > 0
     assert "undefined" in str(bcv.report())
     assert "averaged" not in str(bcv.report())  # folds of one row
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_folds_without_a_value_have_no_spread():
+    y = np.array([0, 1, 1] * 20)
+    bcv = BayesianCrossValidator(
+        DummyClassifier(strategy="constant", constant=0), metrics=["precision", "recall"]
+    ).fit(np.zeros((60, 1)), y)
+    empty, zero = bcv.report().to_dict()["sections"]["scores"]["rows"]
+    spread = ("omega", "lowest_fold", "highest_fold", "fold_variance", "p_value")
+    assert [empty[key] for key in spread] == [None] * 5  # nothing was predicted positive
+    assert [zero[key] for key in spread] == [1.0, 0.0, 0.0, 0.0, 1.0]  # nothing was found
+    line = next(line for line in str(bcv.report()).splitlines() if line.startswith("precision"))
+    assert line.split()[-5:] == ["-"] * 5
+
+
+def test_a_regression_is_told_first():
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    bcv = BayesianCrossValidator(LinearRegression())
+    with pytest.raises(ValueError, match="estimator must be a classifier, got LinearRegression"):
+        bcv.fit(rows, np.array([0, 1, 1] * 20))
 
 
 def test_targets_that_are_no_classes():

@@ -732,6 +732,11 @@ def test_looks_belong_to_the_model_not_to_the_side():
     down = ComparisonDisplay.from_counts(TREE, FOREST, metric="fnr", rope=0.05)
     hatches = [[fill.get_hatch() for fill in display.fills_] for display in (up, down)]
     assert hatches[0] == hatches[1][::-1]
+    both = PosteriorDisplay.from_counts({"A": TREE, "B": FOREST}, metric="recall")
+    colours = [to_rgba(line.get_color())[:3] for line in both.lines_]
+    for display, order in ((up, colours), (down, colours[::-1])):
+        found = [tuple(display.fills_[k].get_facecolor()[0][:3]) for k in (0, 2)]
+        assert found == order
 
 
 def test_without_rope_there_are_two_areas():

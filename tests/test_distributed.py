@@ -50,7 +50,7 @@ def cluster(tmp_path):
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             local_directory=str(tmp_path),
             silence_logs=50,
         ) as cluster,

@@ -75,3 +75,9 @@ def test_blocks_are_found():
     assert what == ["make demo", "a program", "all examples"]
     with pytest.raises(ValueError, match="the block in line 1 has no end"):
         check_readme.fenced_blocks("```python\nx\n")
+
+
+def test_figures_of_peers_are_those_of_the_benchmarks():
+    command = [sys.executable, str(ROOT / "docs" / "readme_tables.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -538,8 +538,8 @@ def test_leaderboards(board):
     assert list(table(report)) == [board.names[k] for k in board.order()]
     for k, name in enumerate(board.names):
         row, ranks = table(report)[name], table(report, "ranks")[name]
-        same(ends(row["interval"]), board.interval(name))
-        same(row["interval"]["value"], board.mean[k])
+        same(ends(row["mean"]), board.interval(name))
+        same(row["mean"]["value"], board.mean[k])
         numbers = [row[key] for key in ("p_best", "rank", "loss")]
         expected = [board.p_best[k], board.expected_rank[k], board.expected_loss[k]]
         same([value(cell) for cell in numbers], expected)
@@ -592,8 +592,8 @@ def test_searches(searches, name):
     repeats = {"n_repeats": result.n_repeats}
     for k, row in rows.items():
         label = row["candidate"]
-        assert label == ("* " if k == best else "") + result.names[k]
-        same(ends(row["interval"]), (result.low[k], result.high[k]))
+        assert (label, row["selected"]) == (result.names[k], k == best)
+        same(ends(row["mean"]), (result.low[k], result.high[k]))
         same(value(row["p_best"]), result.p_best[k])
         assert row["equivalent"] == result.equivalent[k]
         same(folds[label], result.scores[k])
@@ -608,14 +608,14 @@ def test_searches(searches, name):
     if counted:
         for row, metric in zip(rows_of(report, "confusion"), RATES, strict=True):
             same(ends(row["rate"]), fold_interval(result.counts, metric, **repeats))
-        same(ends(rows[best]["interval"]), fold_interval(result.counts, "f1", **repeats))
+        same(ends(rows[best]["mean"]), fold_interval(result.counts, "f1", **repeats))
         assert "240 rows" in str(report)
     assert ("halving search: only" in str(report)) == (name == "halving")
     # The search itself can be given, with another level and kind.
     other = {"level": 0.8, "kind": "hdi"}
     expected = search_posterior(search, random_state=0, **other)
     for row in rows_of(interval_report(search, **other), "candidates"):
-        same(ends(row["interval"]), (expected.low[row["index"]], expected.high[row["index"]]))
+        same(ends(row["mean"]), (expected.low[row["index"]], expected.high[row["index"]]))
 
 
 class StubbornTree(DecisionTreeClassifier):

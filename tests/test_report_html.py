@@ -256,8 +256,8 @@ def rows_with_pictures(node):
         ("cross-validation", "scores", ("interval",)),
         ("cross-validation", "methods", ("auto", "wang-li", "averaged")),
         ("datasets", "datasets", ("difference",)),
-        ("leaderboard", "models", ("interval",)),
-        ("search", "candidates", ("interval",)),
+        ("leaderboard", "models", ("mean",)),
+        ("search", "candidates", ("mean",)),
         ("search", "differences", ("difference",)),
     ],
 )
@@ -267,9 +267,14 @@ def test_intervals_are_drawn_where_they_are(kind, section, columns):
     value, tolerance = axis_of(node)
     summary = report.to_dict()["sections"][section]
     first = summary["columns"][0]["key"]
-    rows = [row for row in summary["rows"] if not row.get("aside")]
-    for drawn, row in zip(rows_with_pictures(node), rows, strict=True):
-        assert text_of(next(drawn.iter("th"))) == str(row[first])
+    asked = columns
+    for drawn, row in zip(rows_with_pictures(node), summary["rows"], strict=True):
+        star = "* " if row.get("selected") else ""
+        assert text_of(next(drawn.iter("th"))) == star + str(row[first])
+        if row.get("aside"):  # accuracy, which stands in the column of F1 but is none
+            assert of_class(drawn, "line", "m3")
+            assert not of_class(drawn, "line", "m2")
+        columns = ("f1",) if row.get("aside") else asked
         expected = [(row[key]["low"], row[key]["high"]) for key in columns]
         np.testing.assert_allclose(
             bars(drawn, value)[: len(columns)], expected, rtol=0, atol=tolerance
@@ -310,15 +315,20 @@ def test_areas_of_the_density_are_the_probabilities(metric):
     result = compare(a, b, metric=metric, rope=0.03)
     tree = parse(result.report().to_html())
     chances = result.p_worse, result.p_equivalent, result.p_better
-    chances = chances if metric == "recall" else chances[::-1]
-    areas = []
+    areas = []  # the first one is where the first model is better, on either side
     for k in range(3):
         (path,) = of_class(tree, "path", f"a{k}")
         x, y = np.array(re.findall(r"-?[\d.]+", path.get("d")), dtype=float).reshape(-1, 2).T
         areas.append(abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) / 2)
     np.testing.assert_allclose(np.array(areas) / np.sum(areas), chances, atol=0.01)
     spoken = of_class(tree, "svg", "tall")[0].get("aria-label")
-    assert re.findall(r"\d\.\d\d", spoken) == [f"{p:.2f}" for p in chances]
+    sides = chances if metric == "recall" else chances[::-1]
+    assert re.findall(r"\d\.\d\d", spoken) == [f"{p:.2f}" for p in sides]
+    swatches = [
+        span.get("class") for span in tree.iter("span") if "swatch" in span.get("class", "")
+    ]
+    order = (0, 1, 2) if metric == "recall" else (2, 1, 0)
+    assert swatches == [f"swatch a{k}" for k in order]
 
 
 def units(texts):
@@ -377,7 +387,7 @@ def test_thousand_candidates():
     assert "... and 980 more" in str(report)
     assert len(str(report)) < 10_000
     frame = report.to_frame()
-    assert sorted(label.removeprefix("* ") for label in frame.index) == sorted(result.names)
+    assert sorted(frame.index) == sorted(result.names)
     # There are no probabilities of ranks any more: bars of P(best) in their place, longest first.
     drawn = rows_with_pictures(part(report, "ranks"))
     best = np.argsort(-result.p_best, kind="stable")[:30]

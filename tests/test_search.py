@@ -494,6 +494,21 @@ def test_tables(counted):
     assert repr(copy) == text
 
 
+@pytest.mark.parametrize(
+    ("others", "text"),
+    [(0, "0 other candidates"), (1, "1 other candidate"), (3, "3 other candidates")],
+)
+def test_the_selected_candidate_is_not_among_the_others(others, text):
+    start = np.linspace(0.5, 0.52, 5)
+    scores = [start + 0.2, *[start + 0.2] * others, *[start] * (3 - others)]
+    results = {f"split{k}_test_score": np.array(scores)[:, k] for k in range(5)}
+    results["params"] = [{"depth": k} for k in range(4)]
+    found = search_posterior(results, n_repeats=1, test_train_ratio=0.25, random_state=0)
+    assert int(found.equivalent.sum()) == others + 1
+    assert f"; {text} cannot be told from it (rope" in repr(found)
+    assert f"*: selected; {text} cannot be told from it\n" in str(found.report())
+
+
 def test_draws_are_reproducible(counted):
     one = search_posterior(counted, n_draws=500, random_state=3)
     assert (one.n_draws, one.seed) == (500, 3)

@@ -314,7 +314,8 @@ def test_matrix_with_numbers_for_labels():
         (",a,b\n", "at least two classes"),
         (",a\na,1\n", "at least two classes"),
         (",a,b\na,1,2\n", "only one of them has 'b'"),
-        (",a,b,total\na,1,2,3\nb,1,2,3\n", "only one of them has 'total'. Leave the sums out"),
+        (",a,b,total\na,1,2,3\nb,1,2,3\n", "column 'total' holds the sums of the others"),
+        (",a,b,total\na,1,2,3\nb,1,2,4\n", "only one of them has 'total'. Leave the sums out"),
         (",cat,dog\ncat,1,2\ndogs,1,2\n", "has 'dog'. Did you mean 'dogs'?"),
         (",a,b\na,1,2\na,1,2\n", "line 3: a second row is called 'a'"),
         (",a,a\na,1,2\nb,1,2\n", "same label"),
@@ -377,3 +378,35 @@ def test_forms_of_search_results(text):
         {"C": 1},
         {"C": 2},
     ]
+
+
+@pytest.mark.parametrize("margin", ["total", "Total", "sum", "All", "", "n", "alle"])
+@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize("which", ["both", "row", "column"])
+def test_sums_are_no_class(margin, first, which):
+    """Sums of the other rows and columns are refused, whatever they are called."""
+    table = np.array([[6, 2, 1], [0, 26, 3], [4, 0, 9]])
+    names = ["a", "b", "c"]
+    columns, rows, place = list(names), list(names), 0 if first else 3
+    if which != "row":
+        table = np.insert(table, place, table.sum(axis=1), axis=1)
+        columns.insert(place, margin)
+    if which != "column":
+        table = np.insert(table, place, table.sum(axis=0), axis=0)
+        rows.insert(place, margin)
+    lines = [";".join(["", *columns])]
+    lines += [";".join([name, *map(str, row)]) for name, row in zip(rows, table, strict=True)]
+    what = {"both": "row and the column", "row": "row", "column": "column"}[which]
+    message = f"the {what} {margin!r} holds? the sums of the others.*Leave the sums out"
+    with pytest.raises(TableFileError, match=message):
+        read_matrix(io.StringIO("\n".join(lines)), rows="true")
+
+
+def test_a_class_may_look_like_sums():
+    """Equal counts of two classes are no sums, and naming all classes settles it."""
+    half = io.StringIO(",a,n\na,5,5\nn,5,5\n")
+    assert read_matrix(half, rows="true").n == 20
+    text = ",a,b,c\na,1,0,1\nb,0,2,2\nc,1,2,3\n"
+    with pytest.raises(TableFileError, match="row and the column 'c'"):
+        read_matrix(io.StringIO(text), rows="true")
+    assert read_matrix(io.StringIO(text), rows="true", labels=["a", "b", "c"]).n == 12

@@ -26,7 +26,7 @@ def main():
     cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
     bcv = BayesianCrossValidator(SVC(C=10), cv=cv, metrics=["accuracy", "f1_macro"], random_state=0)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):

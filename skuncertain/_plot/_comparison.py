@@ -14,7 +14,7 @@ from skuncertain._validation import check_kind, check_level
 
 # Who is better: a, neither, b. The look belongs to the model, not to the side.
 _LONGEST = 24  # characters of a name below the axis
-_LOOKS = ((COLOURS[4], "///"), ("0.75", "..."), (COLOURS[0], "\\\\\\"))
+_LOOKS = ((COLOURS[0], "///"), ("0.75", "..."), (COLOURS[1], "\\\\\\"))
 
 
 class ComparisonDisplay(Display):

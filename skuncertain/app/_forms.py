@@ -10,7 +10,7 @@ from skuncertain._priors import LARGEST, NAMES
 from skuncertain._proportions import proportion_cells
 from skuncertain._report_cells import clean
 from skuncertain._sentence import metric_title
-from skuncertain._table_files import read_paired, read_predictions
+from skuncertain._table_files import NAME_IT, read_paired, read_predictions
 
 LARGEST_COUNT = 999_999_999
 MOST_CLASSES = 20
@@ -233,7 +233,8 @@ class Form:
             counts = read(file, true=true, pred=which, pos_label=pos_label)
         except (ValueError, TypeError) as error:
             name = self._place(str(error), columns)
-            self.fail(name, clean(re.sub(r"^(true|pred( of [ab])?)=", "", str(error))))
+            told = str(error).replace(NAME_IT, "give it another name")  # no field for labels
+            self.fail(name, clean(re.sub(r"^(true|pred( of [ab])?)=", "", told)))
             return None
         if len(counts.labels) > MOST_CLASSES:
             self.fail(

@@ -101,7 +101,7 @@ def answer_one(form):
     title = metric_title(metric.name, start=True)
     which = "Posterior" if n_new is None else "Predictive"
     what = f"{which} distribution of {metric_title(metric.name)}"
-    what += "" if n_new is None else f" on {n_new:,} new rows"
+    what += "" if n_new is None else f" on {n_new:,} new row{'s' * (n_new != 1)}"
     what += "" if prevalence is None else f" at a prevalence of {prevalence:g}"
     drawn = curve(title, posterior, cell, n_new is not None)
     facts = [
