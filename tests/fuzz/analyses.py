@@ -44,7 +44,7 @@ def area(true, score):
     return ((above > 0) + 0.5 * (above == 0)).mean()
 
 
-@family(share=20)
+@family(share=10)
 def rankings(source):
     """Areas under curves and the bands around them."""
     y, labels, true, _ = ranked(source)
@@ -88,7 +88,7 @@ def rankings_of_classes(source):
         check_three(compare_auc(true, score, score[::-1], average=average), 0.0)
 
 
-@family(share=20)
+@family(share=10)
 def thresholds(source):
     y, labels, true, _ = ranked(source)
     score = make.scores(source, true)
@@ -133,7 +133,7 @@ def _refuse_constant(name):
     require(False, f"{name} in JSON")
 
 
-@family(share=3)
+@family(share=1)
 def reports(source):
     """Reports of labels, counts, comparisons and leaderboards in every form."""
     kind = source.below(4)
@@ -162,7 +162,7 @@ def reports(source):
     render(report)
 
 
-@family(share=2, refusals=True)
+@family(share=0.7, refusals=True)
 def planning(source):
     """Sample sizes; impossible wishes are refused."""
     kind = source.below(3)
@@ -202,7 +202,7 @@ def planning(source):
         plain(plan.to_dict())
 
 
-@family(share=0.8)
+@family(share=0.3)
 def monitoring(source):
     """Batches one after the other are all rows together."""
     metric = source.pick(("accuracy", "error_rate", "mcc"))

@@ -42,7 +42,7 @@ COMPARABLE = ("accuracy", "f1", "recall", "error_rate", "mcc", "balanced_accurac
 OF_CLASSES = ("accuracy", "f1_macro", "error_rate", "mcc", "balanced_accuracy", "recall_weighted")
 
 
-@family(share=60, refusals=True)
+@family(share=20, refusals=True)
 def folds(source):
     """Matrices or scores of folds; some methods refuse some metrics."""
     level, kind = make.level(source), make.interval_kind(source)
@@ -78,7 +78,7 @@ def folds(source):
         plain(posterior.diagnostics.to_dict())
 
 
-@family(share=30)
+@family(share=10)
 def comparisons(source):
     """Two models on different rows, on the same rows, on the same folds, on data sets."""
     rope = source.pick((0.0, 0.01, 0.5))
@@ -128,7 +128,7 @@ def comparisons(source):
     repr(result)
 
 
-@family(share=5)
+@family(share=2)
 def leaderboards(source):
     """Many models: counts of their own, or predictions of the same rows."""
     n_models = source.integer(2, 6)
@@ -198,7 +198,7 @@ def cv_results(source, *, broken=False):
     return results, metric, candidates
 
 
-@family(share=5)
+@family(share=2)
 def searches(source):
     """Saved results of searches, rules for refit= and the bias-corrected bootstrap."""
     results, metric, candidates = cv_results(source)
@@ -250,7 +250,7 @@ class Guesser(ClassifierMixin, BaseEstimator):
         return rng.choice(self.classes_, size=len(X), p=self.share_)
 
 
-@family(share=3, refusals=True)
+@family(share=1, refusals=True)
 def cross_validations(source):
     """Small cross-validations, with folds that lack classes."""
     (y, _), labels, true, _ = make.rows(source, largest=40)
@@ -273,7 +273,7 @@ def cross_validations(source):
     require(bcv.counts_.n.sum() <= 4 * len(true), "too many rows")
 
 
-@family(share=5)
+@family(share=2)
 def scorers(source):
     """The counts scorer and the bound scorer on test rows that may lack classes."""
     (y, _), labels, true, _ = make.rows(source)

@@ -61,7 +61,7 @@ def compare_with_textbook(posterior, name, cells, positive):
     close(posterior.observed, expected, f"{name} differs", rtol=tolerance, atol=tolerance)
 
 
-@family(share=16)
+@family(share=20)
 def stack_of_proportions(source):
     """Exact Betas: one call for many two-by-two tables."""
     name = source.pick(PROPORTIONS)
@@ -78,7 +78,7 @@ def stack_of_proportions(source):
     return n
 
 
-@family(share=25)
+@family(share=8)
 def stack_of_two_classes(source):
     """Any metric, model and prior: one call for some two-by-two tables."""
     name = source.pick(make.OF_TWO)
@@ -109,7 +109,7 @@ def stack_of_two_classes(source):
     return n
 
 
-@family(share=40)
+@family(share=20)
 def stack_of_many_classes(source):
     """Any metric of three to six classes."""
     n_classes = source.pick((3, 4, 6))
@@ -136,7 +136,7 @@ def stack_of_many_classes(source):
     return n
 
 
-@family(share=20)
+@family(share=6)
 def one_matrix(source):
     """Every method of the posterior of one matrix."""
     n_classes = source.pick((2, 2, 3))
@@ -207,7 +207,7 @@ def proportions(source):
     return n
 
 
-@family(share=30)
+@family(share=15)
 def labels(source):
     """Labels in all array types, with weights or groups."""
     (y_true, y_pred), labels, true, (predicted,) = make.rows(source)
