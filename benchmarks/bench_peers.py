@@ -118,7 +118,11 @@ def timing_row(row, theirs, ours):
     peaks = [x.get("peak") for x in (theirs, ours)]
     memory = " / ".join("?" if x is None else f"{x / 2**20:.0f}" for x in peaks)
     cpu = seconds(row.scale * theirs["cpu"]) + part
-    return [*start, cpu, seconds(ours["cpu"]), f"{ratio:.3g}", memory, note]
+    return [*start, cpu, seconds(ours["cpu"]), ratio_text(ratio), memory, note]
+
+
+def ratio_text(ratio):
+    return f"{float(f'{ratio:.3g}'):,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def trials(jobs, mode):
