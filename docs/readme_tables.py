@@ -31,7 +31,7 @@ def speed():
     """Return a row per question: CPU time of every peer over ours, the least of several."""
     found: dict = {}
     for question, peer, _, theirs, _, times, *_ in read("peers"):
-        name = peer.split(" ")[0]
+        name, times = peer.split(" ")[0], times.replace(",", "")
         if name in PEERS:
             cells = found.setdefault(re.sub(r"^\d+\. ", "", question), {})
             old = cells.get(name)
