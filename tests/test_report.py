@@ -1090,7 +1090,7 @@ def infinite():
 def test_infinities_are_texts_in_json():
     assert "∞]" in str(infinite())
     found = json.loads(infinite().to_json(), parse_constant=lambda text: pytest.fail(text))
-    assert found["sections"]["models"]["rows"][0]["interval"]["high"] == "inf"
+    assert found["sections"]["models"]["rows"][0]["mean"]["high"] == "inf"
 
 
 def test_infinities_read_back():
