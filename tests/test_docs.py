@@ -59,11 +59,20 @@ def test_every_question_has_its_page_with_code(name):
     assert f"   {name}\n" in (DOCS / "guide" / "index.rst").read_text("utf-8")
 
 
+def test_all_code_of_the_guide_is_run():
+    # What is no doctest is not run.
+    pages = [*(DOCS / "guide").glob("*.rst"), DOCS / "index.rst"]
+    assert len(pages) > len(QUESTIONS)
+    assert [page.name for page in pages if "block:: python" in page.read_text("utf-8")] == []
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_style(path):
     text = path.read_text("utf-8")
     assert re.findall(r"\b(simply|obviously|of course|easily)\b", text, re.IGNORECASE) == []
     assert re.findall(r"(?:^|[\s`(])/(?:tmp|root|home|work)\b\S*", text) == []
+    # nothing that was to be filled in later
+    assert re.findall(r"\b(?:TODO|FIXME|XXX|TBD)\b|^[A-Z]+_[A-Z_]+$", text, re.MULTILINE) == []
 
 
 def test_the_gallery_is_large_enough():
