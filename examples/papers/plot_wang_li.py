@@ -79,7 +79,7 @@ for ax, metric in zip(axes, ("precision", "recall"), strict=True):
         typical = BetaPosterior(mean * size, (1 - mean) * size)
         ax.plot(x, typical.pdf(x), style, label=f"Beta, ρ = {'1/K' if rho else '0'}")
     ax.set(xlabel=metric, ylabel="density")
-axes[0].legend(loc="upper left")
+figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
 plt.show()
 
 # %%
