@@ -75,9 +75,9 @@ Measured by `make bench` in one run; above 1 we are faster:
 
 {markdown(speed())}
 
-How often, in %, a nominal 95 % interval of F1 held the true value, with the standard error. No interval
-counts as not held. scikit-learn is Student's t of the fold scores. Scenarios and lengths are in the
-[benchmarks](docs/benchmarks.rst).
+How often, in %, a nominal 95 % interval of F1 held the true value, with the standard error. No
+interval counts as not held. scikit-learn is Student's t of the fold scores. Scenarios and lengths
+are in the [benchmarks](docs/benchmarks.rst).
 
 {markdown(coverage())}
 
