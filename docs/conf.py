@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "skuncertain"
 html_show_sourcelink = False
+toc_object_entries_show_parents = "hide"
 html_theme_options = {
     "header_links_before_dropdown": 5,
     "navbar_align": "left",
