@@ -55,9 +55,8 @@ def _run(argv):
     from skuncertain._cli_commands import COMMANDS  # takes a second
     from skuncertain._csv_counts import TableFileError
 
-    progress = Progress(args.quiet)
     try:
-        return COMMANDS[args.command](args, progress) or 0
+        return COMMANDS[args.command](args, Progress(args.quiet)) or 0
     except (TableFileError, ImportError, MemoryError) as error:
         return _fail(error, _as_options(str(error)) or type(error).__name__, FAILURE)
     except (ValueError, TypeError) as error:
@@ -67,8 +66,6 @@ def _run(argv):
     except Exception as error:
         told = f"{type(error).__name__}: {error} (SKUNCERTAIN_TRACEBACK=1 shows where)"
         return _fail(error, told, FAILURE)
-    finally:
-        progress.end()
 
 
 # How a message of the library names a parameter, and what it is called here. A word such as
@@ -82,7 +79,11 @@ _OPTIONS = (
     (r"(?<=\bin )labels\b", "--labels"),
     (r"^(true|pred)(?= is missing)", r"--\1"),
     (r"^(true|pred)=(?=['\"])", r"--\1 "),
-    (r"^true and pred(?= must be different)", "--true and --pred"),
+    (
+        r"^expected must be ConfusionCounts of a pilot study for (\S+), or their posterior[^:]*",
+        r"\1 needs a pilot study (--tp --fn --fp --tn, --file or --matrix), not --expected",
+    ),
+    (r"^true and pred( of a and pred of b)?(?= must be different)", "--true and --pred"),
 )
 
 

@@ -89,6 +89,12 @@ def _binary(cells, about):
     return ConfusionCounts.from_binary(**counts, labels=labels, pos_label=pos_label)
 
 
+def _tell_empty(*tables):
+    """Warn of a table without a single row: what is printed then is the prior."""
+    if not all(counts.n for counts in tables):
+        warnings.warn("there are no rows: the numbers are those of the prior.", stacklevel=2)
+
+
 def _tell_positive(counts, args, metrics):
     """Warn if the order of two texts has decided what is positive; return that class.
 
@@ -177,9 +183,9 @@ def _collected():
 
 def _report(args, progress):
     _format(args)
-    with _collected() as caught:
+    with progress, _collected() as caught:
         counts = _read_table(args, progress)
-        progress.end()
+        _tell_empty(counts)
         options = _given(args, "level", "kind", "prior", "digits", "n_draws", "random_state")
         metrics = args.metric
         if args.prevalence is not None and metrics is None:
@@ -207,7 +213,7 @@ def _compare(args, progress):
     _format(args)
     options = _given(args, "metric", "rope", "prior", "n_draws", "random_state")
     about = {"labels": args.labels, "pos_label": args.pos_label}
-    with _collected() as caught:
+    with progress, _collected() as caught:
         source = _source(args, ("a", "b"), ("file", "true", "pred"), ("matrix", "rows"))
         names = args.names
         if source == "a":
@@ -219,11 +225,11 @@ def _compare(args, progress):
             pair = _read_files(args, about, progress)
             files = (_stems(args.file), args.pred, args.file) if isinstance(pair, list) else ()
             names = names or _different(*files, args.pred)
-        progress.end()
         if args.names and len(set(args.names)) < 2:
             raise ValueError(f"--names must be different, got {args.names[0]!r} twice.")
         options["names"] = names or ("A", "B")
         both = isinstance(pair, list)
+        _tell_empty(*(pair if both else ()))
         first, positive = pair[0] if both else pair.counts(0), None
         if source != "a":
             positive = _tell_positive(first, args, [args.metric])
@@ -293,8 +299,13 @@ def _plan(args, progress):
     wrong = (*wrong, "prevalence") if question == "n" else wrong
     for name in _given(args, *wrong):
         raise ValueError(f"{_option(name)} does not go with {_option(question)}.")
-    with _collected() as caught:
+    with progress, _collected() as caught:
         if question == "difference":
+            if args.rate is None and args.disagreement is None:
+                raise ValueError(
+                    "give --disagreement (both classifiers predict the same rows) or --rate "
+                    "(different rows)."
+                )
             options = _given(args, "difference", "power", "prior", *_FOR_TWO)
             plan = comparison_sample_size(**options, paired=args.rate is None)
         else:
@@ -328,7 +339,7 @@ def _search(args, progress):
         args, "metric", "n_repeats", "test_train_ratio", "rope", "level", "kind", "labels",
         "pos_label", "n_draws", "random_state",
     )  # fmt: skip
-    with _collected() as caught:
+    with progress, _collected() as caught:
         result = search_posterior(read_search_results(args.results), **options)
         report = result.report(digits=args.digits)
     _emit(report, args, caught)

@@ -2,12 +2,14 @@
 
 import argparse
 import sys
+import threading
 import time
 
 from skuncertain._report_cells import clean
 from skuncertain._version import __version__
 
 USAGE = 2
+TICK = 1.0  # seconds between two signs of life
 FORMATS = ("text", "markdown", "json", "csv", "html")
 
 EXAMPLES = {
@@ -62,24 +64,38 @@ def warn(text):
 
 
 class Progress:
-    """How much of a file was read, on a terminal, if it takes longer than a moment."""
+    """How long it has worked, on a terminal, if that is longer than a moment."""
 
     def __init__(self, quiet):
         self.active = not quiet and sys.stderr is not None and sys.stderr.isatty()
-        self.next = time.monotonic() + 1
+        self.start = time.monotonic()
+        self.read = ""
         self.shown = False
+        self.done = threading.Event()
+        self.clock = threading.Thread(target=self._tick, daemon=True)
 
     def __call__(self, n_bytes):
-        if self.active and time.monotonic() > self.next:
-            self.next = time.monotonic() + 0.2
-            self.shown = True
-            print(f"\rread {n_bytes / 1e6:,.0f} MB", end="", file=sys.stderr, flush=True)
+        """Note how much of a file was read."""
+        self.read = f", {n_bytes / 1e6:,.0f} MB read"
 
-    def end(self):
+    def __enter__(self):
+        if self.active:
+            self.clock.start()
+        return self
+
+    def __exit__(self, *_):
         """Wipe the line."""
+        self.done.set()
+        if self.active:
+            self.clock.join()
         if self.shown:
-            print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
-            self.shown = False
+            print("\r" + " " * 50 + "\r", end="", file=sys.stderr, flush=True)
+
+    def _tick(self):
+        while not self.done.wait(TICK):
+            self.shown = True
+            text = f"\rworking for {time.monotonic() - self.start:.0f} s{self.read}"
+            print(text, end="", file=sys.stderr, flush=True)
 
 
 # --------------------------------------------------------------------------------------------------

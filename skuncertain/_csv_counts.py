@@ -44,6 +44,13 @@ def count_cells(file, columns, *, progress=None):
         return _Table(read, shown_name(file), columns).count(progress)
 
 
+def column_names(file):
+    """Names in the header of a table."""
+    name = shown_name(file)
+    with _opened(file) as read:
+        return _header(_without_mark(next(_blocks(read, name), b""), name), name)[1]
+
+
 def shown_name(file):
     """What to call a file in messages."""
     if isinstance(file, str) and file == "-":
@@ -118,6 +125,8 @@ def _opened(file):
         else:
             yield source.read
     elif file == "-":
+        if sys.stdin is None:
+            raise TableFileError("standard input is closed.")
         with _opened(sys.stdin.buffer) as read:
             yield read
     else:

@@ -11,7 +11,7 @@ from skuncertain._validation import as_numbers, nearest_name, rectangular, shown
 def check_whole(name, value):
     array = rectangular(name, value)
     if array.dtype.kind == "b" or array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must hold whole numbers, got {shown(value)}.")
+        raise TypeError(f"{name} must hold whole numbers, each at most 2**53, got {shown(value)}.")
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, but there is NaN or infinity in it.")
     if np.any(array < 0):

@@ -38,30 +38,61 @@ OF_CELLS = {
     ),
 }
 OF_MATRIX = {
-    "accuracy": (formulas.accuracy, (0, 1), True, "share of right predictions"),
-    "error_rate": (formulas.error_rate, (0, 1), False, "share of wrong predictions"),
-    "balanced_accuracy": (formulas.balanced_accuracy, (0, 1), True, "mean of the recalls"),
-    "matthews_corrcoef": (formulas.matthews, (-1, 1), True, "correlation of truth and prediction"),
+    "accuracy": (
+        formulas.accuracy,
+        (0, 1),
+        True,
+        "share of right predictions; of two classes (tp + tn) / n",
+    ),
+    "error_rate": (
+        formulas.error_rate,
+        (0, 1),
+        False,
+        "share of wrong predictions; of two classes (fn + fp) / n",
+    ),
+    "balanced_accuracy": (
+        formulas.balanced_accuracy,
+        (0, 1),
+        True,
+        "mean of the recalls; of two classes (recall + specificity) / 2",
+    ),
+    "matthews_corrcoef": (
+        formulas.matthews,
+        (-1, 1),
+        True,
+        "correlation of truth and prediction; of two classes "
+        "(tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn))",
+    ),
     "cohen_kappa": (
         partial(formulas.kappa, weights="none"),
         (-1, 1),
         True,
-        "agreement beyond chance",
+        "(accuracy - chance) / (1 - chance), with the accuracy that chance would give",
     ),
     "cohen_kappa_linear": (
         partial(formulas.kappa, weights="linear"),
         (-1, 1),
         True,
-        "agreement beyond chance, weights |i - j|",
+        "1 - disagreement / that of chance, errors weighted with |i - j|",
     ),
     "cohen_kappa_quadratic": (
         partial(formulas.kappa, weights="quadratic"),
         (-1, 1),
         True,
-        "agreement beyond chance, weights (i - j)**2",
+        "1 - disagreement / that of chance, errors weighted with (i - j)**2",
     ),
-    "null_accuracy": (formulas.null_accuracy, (0, 1), None, "share of the largest class"),
-    "null_error_rate": (formulas.null_error_rate, (0, 1), None, "1 - share of the largest class"),
+    "null_accuracy": (
+        formulas.null_accuracy,
+        (0, 1),
+        None,
+        "share of the largest class; of two classes max(prevalence, 1 - prevalence)",
+    ),
+    "null_error_rate": (
+        formulas.null_error_rate,
+        (0, 1),
+        None,
+        "1 - share of the largest class; of two classes min(prevalence, 1 - prevalence)",
+    ),
 }
 TWO_CLASS_WEIGHTS = {
     "accuracy": ((1, 0, 0, 1), (1, 1, 1, 1)),

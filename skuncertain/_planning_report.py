@@ -52,16 +52,16 @@ def _interval_settings(plan):
     }
 
 
-def _with_error(value, error):
-    return {"value": value, "error": error} if error else value
+def _give_or_take(error, digits):
+    """Monte Carlo error in words, where there is one."""
+    return f" (± {error:.{digits}g})" if error else ""
 
 
 def _sample_size(plan):
     needed = {
-        f"{plan.counted} needed": _with_error(plan.n, plan.n_error),
-        "probability of an interval that narrow": _with_error(
-            plan.probability, plan.probability_error
-        ),
+        f"{plan.counted} needed{_give_or_take(plan.n_error, 2)}": plan.n,
+        "probability of an interval that narrow"
+        f"{_give_or_take(plan.probability_error, 1)}": plan.probability,
         "median width": plan.median_width,
         f"width with probability {plan.power:g}": plan.power_width,
         f"rows that bring them with probability {plan.power:g}": plan.rows,
@@ -81,8 +81,10 @@ def _sample_size(plan):
 def _expected_width(plan):
     rows = {
         "median width": plan.median,
-        "mean width": _with_error(plan.mean, plan.mean_error),
-        f"width with probability {plan.power:g}": _with_error(plan.quantile, plan.quantile_error),
+        f"mean width{_give_or_take(plan.mean_error, 1)}": plan.mean,
+        f"width with probability {plan.power:g}{_give_or_take(plan.quantile_error, 1)}": (
+            plan.quantile
+        ),
         "rule of thumb, 2 / sqrt(n)": plan.rule,
         "error of the rule": f"{plan.rule_error:+.0%}",
     }

@@ -275,7 +275,7 @@ def make_report(
         "sections": sections,
         "warnings": list(dict.fromkeys(str(text) for text in warnings)),
         "reading": list(reading),
-        "digits": digits,
+        "digits": check_digits(digits),
     }
     return IntervalReport(_plain(summary))
 

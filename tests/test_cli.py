@@ -25,6 +25,7 @@ from skuncertain import (
     required_sample_size,
     search_posterior,
 )
+from skuncertain import _cli_commands
 from skuncertain._cli import main
 from skuncertain._cli_options import EXAMPLES
 
@@ -217,6 +218,19 @@ def test_plans(capsys):
     assert found["n"] == rate.n
 
 
+def test_a_simulated_plan_tells_its_error(capsys):
+    """The error stands beside a number: a probability of 0.95 must not be rounded to 1.0."""
+    size = "--width 0.3 --n-studies 100 --n-draws 500"
+    out = called(f"plan --metric mcc {TABLE} {size}", capsys)
+    plan = required_sample_size(
+        metric="mcc", expected=COUNTS, width=0.3, n_studies=100, n_draws=500, random_state=0
+    )
+    assert 0.001 < plan.probability_error < 0.1
+    error, p = f"± {plan.probability_error:.1g}", f"{plan.probability:.3f}"
+    assert f"probability of an interval that narrow ({error})  {p}\n" in re.sub("  +", "  ", out)
+    assert re.search(rf"\nrows needed \(± [\d.]+\) +{plan.n}\n", out)
+
+
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_search(suffix, files, capsys):
     columns = files[3]
@@ -285,6 +299,12 @@ USAGE = [
     ("compare --a 1 2 3 4 --b 1 2 3 4 --metric prevalence", "nothing to compare"),
     ("plan --expected 0.9", "give one of --width"),
     ("plan --width 0.1", "--expected is missing"),
+    ("plan --width 0.1 --metric mcc --expected 0.9", "matthews_corrcoef needs a pilot study (--tp"),
+    ("plan --difference 0.1", "give --disagreement (both classifiers predict the same rows) or"),
+    (f"report {TABLE} --metric recall --digits -1", "digits must be an integer >= 0, got -1"),
+    ("plan --width 0.1 --expected 0.9 --digits -1", "digits must be an integer >= 0, got -1"),
+    (f"report --tp {10**20} --fn 0 --fp 0 --tn 0", "tp must hold whole numbers, each at most 2**53"),
+    ("compare --file predictions.csv --true y --pred yhat yhat", "--true and --pred must be diff"),
     ("plan --width 0.1 --expected 0.9 --rope 0.1", "--rope does not go with --width"),
     ("plan --difference 0.1 --rate 0.5 --expected 0.9", "--expected does not go with --difference"),
     ("plan --n 10 --expected 0.9 --tp 3", "--tp does not go with --expected"),
@@ -336,6 +356,18 @@ def test_warnings_go_where_they_are_seen(capsys):
     code, out, err = call(zero, capsys)
     assert (code, err) == (0, "")
     assert "- recall is 0/0" in out
+
+
+def test_a_table_without_rows_is_told(capsys):
+    none = "0 0 0 0"
+    for arguments in (
+        "report --tp 0 --fn 0 --fp 0 --tn 0 --metric recall",
+        f"compare --a {none} --b 26 0 2 6",
+    ):
+        code, _, err = call(arguments, capsys)
+        assert code == 0
+        assert "skuncertain: warning: there are no rows: the numbers are those of the prior" in err
+    assert call(f"compare --a 1 0 0 0 --b {none} --quiet", capsys)[2] == ""
 
 
 @pytest.mark.parametrize(
@@ -425,20 +457,48 @@ class _Terminal(io.StringIO):
 
 
 def test_progress_only_on_a_terminal(files, monkeypatch, capsys):
-    # Every block takes a second, as far as the clock says.
-    monkeypatch.setattr("skuncertain._csv_counts._CHUNK", 200)
-    ticks = iter(range(10**6))
-    monkeypatch.setattr("skuncertain._cli_options.time.monotonic", lambda: next(ticks))
-    arguments = "report --file predictions.csv --true y --pred yhat --format csv"
-    out = called(arguments, capsys)  # a pipe
-    for quiet in ("", " --quiet"):
-        terminal = _Terminal()
-        monkeypatch.setattr("sys.stderr", terminal)
-        assert main(shlex.split(arguments + quiet)) == 0
-        assert capsys.readouterr().out == out
-        assert ("MB" in terminal.getvalue()) == (not quiet)
-        assert not quiet or terminal.getvalue() == ""
-        assert quiet or terminal.getvalue().endswith(" \r")
+    """Reading and computing are slow here, and a sign of life is due at once."""
+
+    def slowly(function):
+        def wrapper(*args, **options):
+            found = function(*args, **options)
+            time.sleep(0.05)
+            return found
+
+        return wrapper
+
+    monkeypatch.setattr("skuncertain._cli_options.TICK", 0.001)
+    for name in ("read_predictions", "required_sample_size"):
+        path = f"skuncertain._cli_commands.{name}"
+        monkeypatch.setattr(path, slowly(getattr(_cli_commands, name)))
+    for arguments, told in (
+        ("report --file predictions.csv --true y --pred yhat --format csv", " s, 0 MB read"),
+        ("plan --width 0.3 --expected 0.9 --format csv", "working for 0 s"),
+    ):
+        out = called(arguments, capsys)  # a pipe
+        for quiet in ("", " --quiet"):
+            terminal = _Terminal()
+            monkeypatch.setattr("sys.stderr", terminal)
+            assert main(shlex.split(arguments + quiet)) == 0
+            assert capsys.readouterr().out == out
+            assert (told in terminal.getvalue()) == (not quiet)
+            assert not quiet or terminal.getvalue() == ""
+            assert quiet or terminal.getvalue().endswith(" \r")
+
+
+def test_an_error_ends_the_progress(files, monkeypatch):
+    monkeypatch.setattr("skuncertain._cli_options.TICK", 0.001)
+    terminal = _Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    assert main(shlex.split("report --file missing.csv --true y --pred yhat")) == 1
+    *_, last = terminal.getvalue().split("\r")
+    assert last == "skuncertain: error: missing.csv: No such file or directory\n"
+
+
+def test_standard_input_that_is_closed(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    code, out, err = call("report --file - --true y --pred yhat", capsys)
+    assert (code, out, err) == (1, "", "skuncertain: error: standard input is closed.\n")
 
 
 @pytest.mark.parametrize("module", ["flask", "werkzeug"])

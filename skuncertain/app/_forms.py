@@ -4,6 +4,7 @@ import io
 import re
 from functools import cache
 
+from skuncertain._csv_counts import column_names
 from skuncertain._metric_table import ALIASES
 from skuncertain._metrics import get_metric, get_metric_names
 from skuncertain._priors import LARGEST, NAMES
@@ -17,7 +18,11 @@ MOST_CLASSES = 20
 MOST_NEW_ROWS = 100_000
 LONGEST_LABEL = 100
 LONGEST_TEXT = 200
-MOST_BYTES = 2_000_000  # of a request
+MOST_BYTES = 2_000_000  # of a table
+TOO_LONG = (
+    f"This is too much: at most {MOST_BYTES // 1_000_000} MB. For longer tables use the command "
+    "line: skuncertain report --file."
+)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _PARAMETERS = ("expected_cost", "fbeta", "net_benefit")  # need more than a name
 _AVERAGES = ("_micro", "_macro", "_weighted")
@@ -43,12 +48,12 @@ PRIORS = {
 assert set(PRIORS) == {*NAMES, "number"}
 
 _COMMON = {"level": "0.95", "kind": "eti", "prior": "auto", "pseudo": ""}
-_ROWS = {"source": "counts", "csv": "", "true": "y", "pos_label": ""}
+_ROWS = {"source": "counts", "csv": "", "true": "", "pos_label": ""}
 FIELDS = {
     "one": {
         **dict(zip(COUNTS, ("26", "0", "2", "6"), strict=True)),
         **_ROWS,
-        "pred": "yhat",
+        "pred": "",
         "metric": "recall",
         **_COMMON,
         "show": "posterior",
@@ -61,8 +66,8 @@ FIELDS = {
         **{f"a_{cell}": n for cell, n in zip(COUNTS, ("45", "5", "10", "40"), strict=True)},
         **{f"b_{cell}": n for cell, n in zip(COUNTS, ("41", "9", "4", "46"), strict=True)},
         **_ROWS,
-        "pred_a": "a",
-        "pred_b": "b",
+        "pred_a": "",
+        "pred_b": "",
         "metric": "accuracy",
         **_COMMON,
         "rope": "0.01",
@@ -217,25 +222,37 @@ class Form:
     def table(self, *columns):
         """Counts of the pasted rows, for one column of predictions or for two; or None."""
         names = {name: self.text(name) for name in ("true", *columns)}
-        for name, text in names.items():
-            if not text:
-                self.fail(name, "Name a column of the table.")
-        text = self.values["csv"]
-        if not text.strip():
+        data = self.values["csv"].encode("utf-8", "surrogatepass")
+        if not data.strip():
             self.fail("csv", "Paste a table, or choose a file.")
+        elif len(data) > MOST_BYTES:
+            self.fail("csv", TOO_LONG)
         if self.errors:
             return None
         pos_label = self.text("pos_label") or None
-        true, *pred = names.values()
         try:
-            file = io.BytesIO(text.encode("utf-8", "surrogatepass"))
+            found = column_names(io.BytesIO(data))
+            assumed = not any(names.values()) and len(found) == len(names)
+            if assumed:  # nothing to choose from
+                names = dict(zip(names, found, strict=True))
+            for name in (name for name, column in names.items() if not column):
+                listed = ", ".join(map(repr, found[:20])) + (", ..." if len(found) > 20 else "")
+                self.fail(name, clean(f"Name a column of the table: {listed}."))
+            if self.errors:
+                return None
+            true, *pred = names.values()
             read, which = (read_predictions, pred[0]) if len(pred) == 1 else (read_paired, pred)
-            counts = read(file, true=true, pred=which, pos_label=pos_label)
+            counts = read(io.BytesIO(data), true=true, pred=which, pos_label=pos_label)
         except (ValueError, TypeError) as error:
             name = self._place(str(error), columns)
             told = str(error).replace(NAME_IT, "give it another name")  # no field for labels
+            told = re.sub(r": give labels=\[\.\.\.\].*", ": enter four counts instead.", told)
             self.fail(name, clean(re.sub(r"^(true|pred( of [ab])?)=", "", told)))
             return None
+        labels = set(map(str, counts.labels))
+        if assumed and any(name in labels or _NUMBER.fullmatch(name) for name in found):
+            listed = clean(", ".join(found))
+            self.fail("csv", f"The first line must name the columns, but it is {listed}.")
         if len(counts.labels) > MOST_CLASSES:
             self.fail(
                 "csv",

@@ -46,6 +46,7 @@ _OTHERS_OF_SEVERAL = (
     "cohen_kappa",
     "matthews_corrcoef",
 )
+_ALSO = {"recall": "sensitivity", "precision": "ppv"}  # what medicine calls them
 _READING = (
     "The interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the classifier will meet, drawn independently of each "
@@ -173,7 +174,7 @@ def answer_one(form):
         facts=facts,
         pictures=[(what, picture(sections["answer"]))],
         tables=[
-            texts(sections["metrics"], prose=True),
+            _with_other_names(texts(sections["metrics"], prose=True)),
             *(texts(sections[key]) for key in ("scores",) if key in sections),
             _matrix(counts, form.values["source"] == "counts"),
         ],
@@ -188,6 +189,12 @@ def formula(metric):
     if metric.average in ("micro", "macro", "weighted"):
         return f"{metric.average} average over the classes of {get_metric(metric.base).description}"
     return metric.description
+
+
+def _with_other_names(table):
+    for row in table["rows"]:
+        row[0] += f" ({_ALSO[row[0]]})" if row[0] in _ALSO else ""
+    return table
 
 
 def _counts(form):

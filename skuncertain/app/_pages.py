@@ -13,6 +13,7 @@ from skuncertain.app._forms import (
     MOST_BYTES,
     MOST_NEW_ROWS,
     PRIORS,
+    TOO_LONG,
     Form,
     metric_options,
 )
@@ -37,14 +38,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_MOST_SENT = 2 * MOST_BYTES + 100_000  # the script sends two letters for the end of a line
 _DOWNLOADS = {"html": "text/html; charset=utf-8", "csv": "text/csv; charset=utf-8"}
 _PROBLEMS = {
     400: "The page cannot read this request.",
     403: "This request came from another site, so it is refused.",
     404: "There is no such page.",
     405: "The page does not answer this kind of request.",
-    413: f"This is too much: at most {MOST_BYTES // 1_000_000} MB. For longer tables use the "
-    "command line: skuncertain report --file.",
+    413: TOO_LONG,
     500: "Something went wrong in the program. This should not happen; please report it.",
 }
 
@@ -68,8 +69,8 @@ def make_app(trusted_hosts):
     flask = import_flask()
     app = flask.Flask("skuncertain.app", static_url_path="/static")
     app.config.update(
-        MAX_CONTENT_LENGTH=MOST_BYTES,
-        MAX_FORM_MEMORY_SIZE=MOST_BYTES,
+        MAX_CONTENT_LENGTH=_MOST_SENT,
+        MAX_FORM_MEMORY_SIZE=_MOST_SENT,
         MAX_FORM_PARTS=100,
     )
     app.before_request(lambda: _check_host(trusted_hosts))

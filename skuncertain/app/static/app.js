@@ -204,12 +204,18 @@
     file.addEventListener("change", async () => {
       const [chosen] = file.files;
       if (!chosen) return;
-      if (chosen.size > 1900000) {
+      file.value = ""; // so that the same file can be chosen again
+      if (chosen.size > Number(file.dataset.most)) {
         showErrors({ csv: "The file is too large for the page. Use the command line." });
         return;
       }
-      byId("csv").value = await chosen.text();
-      file.value = "";
+      try { // other bytes would become one and the same letter, and two classes one
+        const bytes = await chosen.arrayBuffer();
+        byId("csv").value = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+      } catch {
+        showErrors({ csv: "The file is not UTF-8 text. Save it as CSV in UTF-8, uncompressed." });
+        return;
+      }
       update();
     });
   }
@@ -252,6 +258,10 @@
     const hash = hashOf(state());
     if (hash) copy(location.origin + location.pathname + hash, "Link copied.");
     else byId("copied").textContent = "The table is too long for a link.";
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address holds the numbers
+    byId("answer").focus();
   });
   addEventListener("hashchange", () => {
     if (restore(location.hash)) update();
