@@ -222,6 +222,26 @@ def test_rows_are_counted(client):
     assert found["tables"][-1]["rows"] == [["0", "20", "7"], ["1", "3", "30"]]
 
 
+def test_columns_without_a_choice_need_no_names(client):
+    named = answer(client, source="rows", csv=TABLE, true="y", pred="yhat")
+    assert answer(client, source="rows", csv=TABLE.replace("y,yhat", "truth,said")) == named
+    errors, _ = ask(client, source="rows", csv=TABLE.replace("y,yhat", "id,y,yhat"))
+    assert errors.keys() == {"true", "pred"}
+    paired = "truth,old,new\n" + "1,1,0\n0,0,0\n1,0,1\n" * 5
+    given = {"true": "truth", "pred_a": "old", "pred_b": "new"}
+    assert answer(client, "two", source="rows", csv=paired) == answer(
+        client, "two", source="rows", csv=paired, **given
+    )
+
+
+def test_a_table_of_the_size_that_is_promised(client):
+    """The script sends JSON, in which the end of a line takes two letters."""
+    rows = 499_900
+    found = answer(client, source="rows", csv="y,z\n" + "1,1\n1,0\n" * (rows // 2))
+    assert float(found["value"]) == 0.5
+    assert f"{rows:,}" in fact(found, "Rows")
+
+
 def test_three_classes(client):
     table = "y,yhat\n" + "cat,cat\ndog,dog\ndog,cat\nbird,bird\n" * 12
     errors, _ = ask(client, source="rows", csv=table)
@@ -272,9 +292,16 @@ def test_uploaded_file_without_script(client):
     ("given", "field", "told"),
     [
         ({"csv": ""}, "csv", "Paste a table"),
-        ({"csv": "y,z\n1,1\n0,0\n"}, "pred", "its columns are 'y', 'z'"),
-        ({"csv": TABLE, "true": "truth"}, "true", "'truth' is not a column"),
-        ({"csv": TABLE, "true": " "}, "true", "Name a column"),
+        ({"csv": "y,z\n1,1\n0,0\n", "true": "y"}, "pred", "Name a column of the table: 'y', 'z'."),
+        ({"csv": "y,z\n1,1\n", "true": "y", "pred": "x"}, "pred", "its columns are 'y', 'z'"),
+        ({"csv": "1,0\n1,1\n0,0\n"}, "csv", "first line must name the columns, but it is 1, 0."),
+        ({"csv": "7,8\n1,1\n0,0\n"}, "csv", "first line must name the columns"),
+        ({"csv": "cat,dog\ncat,cat\ndog,cat\n"}, "csv", "first line must name the columns"),
+        ({"csv": "y,y\n1,1\n0,0\n"}, "csv", "2 columns called 'y'"),
+        ({"csv": "y,z\nok,ok\n"}, "csv", "only the label 'ok' occurs: enter four counts instead."),
+        ({"csv": TABLE + "1,1\n" * 500_000}, "csv", "at most 2 MB"),
+        ({"csv": TABLE, "true": "truth", "pred": "yhat"}, "true", "'truth' is not a column"),
+        ({"csv": TABLE, "true": " ", "pred": "yhat"}, "true", "Name a column"),
         ({"csv": TABLE, "pos_label": "2"}, "pos_label", "not one of the labels"),
         ({"csv": "y,yhat\n1,0.5\n0,0.7\n"}, "csv", "no class labels"),
         ({"csv": "y,yhat\n1\n"}, "csv", "1 field"),

@@ -134,7 +134,9 @@ def test_counts_become_an_interval(visit):
     page.select_option("#prior", "jeffreys")
     posterior = counts.posterior("balanced_accuracy", prior="jeffreys")
     expect(shown(page, "span")).to_contain_text(span(posterior.interval(kind="hdi")))
-    expect(page.locator("#metric-hint")).to_have_text("= mean of the recalls")
+    expect(page.locator("#metric-hint")).to_have_text(
+        "= mean of the recalls; of two classes (recall + specificity) / 2"
+    )
     assert page.locator("#out-pictures svg path.curve").count() == 1
 
 
@@ -209,7 +211,7 @@ def test_link_restores_the_state(visit, url):
 
 def test_link_with_nonsense(visit):
     page = visit("/#tp=%3Cscript%3E&metric=nothing&unknown=1&source=rows&csv=%3Cb%3E")
-    expect(page.locator("#true-error")).to_contain_text("its columns are '<b>'")
+    expect(page.locator("#true-error")).to_contain_text("Name a column of the table: '<b>'")
     expect(page.locator("#metric")).to_have_value("recall")
     page.check("#source-counts")
     expect(page.locator("#tp-error")).to_contain_text("digits")
@@ -263,14 +265,21 @@ def test_rows_and_hostile_labels(visit, tmp_path):
     file.write_text("truth,said\n" + "1,1\n" * 30 + "1,0\n" * 10 + "0,0\n" * 5)
     page.set_input_files("#file", file)
     expect(page.locator("#csv")).to_have_value(re.compile("truth,said"))
-    expect(page.locator("#true-error")).to_contain_text("'truth', 'said'")
-    fill(page, true="truth", pred="said", pos_label="")
+    fill(page, pos_label="")  # two columns need no names
     counts = ConfusionCounts.from_binary(tp=30, fn=10, fp=0, tn=5)
     expect(shown(page, "span")).to_contain_text(span(counts.posterior("recall").interval()))
     large = tmp_path / "large.csv"
     large.write_text("truth,said\n" + "1,1\n" * 600_000)
     page.set_input_files("#file", large)
     expect(page.locator("#csv-error")).to_contain_text("too large")
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes("y,yhat\né,é\né,è\nè,è\n".encode("latin-1"))
+    page.set_input_files("#file", latin)  # read as it is, both labels would be one
+    expect(page.locator("#csv-error")).to_contain_text("not UTF-8")
+    expect(page.locator("#result")).to_be_hidden()
+    page.fill("#csv", "y,yhat\né,é\né,è\nè,è\n")
+    page.select_option("#metric", "accuracy")
+    expect(shown(page, "value")).to_have_text("0.667")
 
 
 def test_two_classifiers(visit):
@@ -384,6 +393,11 @@ def test_keyboard_alone(visit):
     page = visit()
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("() => document.activeElement.id") == "answer"
+    assert "answer" not in page.url  # that part of the address holds the numbers
+    page.goto(page.url)
+    page.keyboard.press("Tab")
     reached = set()
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -418,6 +432,20 @@ def test_axe_finds_what_is_wrong(visit):
     page = visit()
     page.evaluate("() => document.querySelector('label[for=tp]').remove()")
     assert Axe().run(page).violations_count > 0
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_answer_stays_in_sight_on_a_phone(visit, path):
+    page = visit(path, PHONE)
+    expect(page.locator(".headline")).to_be_in_viewport(ratio=1)
+    page.locator("#level").focus()  # nothing that has the focus is under it
+    page.locator("#level").scroll_into_view_if_needed()
+    bar, field = page.locator(".headline").bounding_box(), page.locator("#level").bounding_box()
+    assert field["y"] + field["height"] <= bar["y"]
+    page.keyboard.press("Control+End")
+    page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    button = page.get_by_role("button", name="Download the table").bounding_box()
+    assert button["y"] + button["height"] <= page.locator(".headline").bounding_box()["y"]
 
 
 def test_many_classes_on_a_phone(visit):

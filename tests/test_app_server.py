@@ -129,7 +129,7 @@ def test_requests_that_make_no_sense(client):
 
 
 def test_too_large_requests(client):
-    big = "x" * 2_000_001
+    big = "x" * 4_100_001
     response = client.post("/answer/one", json={"csv": big}, headers=SAME)
     assert response.status_code == 413
     assert "2 MB" in response.json["error"]

@@ -303,7 +303,10 @@ USAGE = [
     ("plan --difference 0.1", "give --disagreement (both classifiers predict the same rows) or"),
     (f"report {TABLE} --metric recall --digits -1", "digits must be an integer >= 0, got -1"),
     ("plan --width 0.1 --expected 0.9 --digits -1", "digits must be an integer >= 0, got -1"),
-    (f"report --tp {10**20} --fn 0 --fp 0 --tn 0", "tp must hold whole numbers, each at most 2**53"),
+    (
+        f"report --tp {10**20} --fn 0 --fp 0 --tn 0",
+        "tp must hold whole numbers, each at most 2**53",
+    ),
     ("compare --file predictions.csv --true y --pred yhat yhat", "--true and --pred must be diff"),
     ("plan --width 0.1 --expected 0.9 --rope 0.1", "--rope does not go with --width"),
     ("plan --difference 0.1 --rate 0.5 --expected 0.9", "--expected does not go with --difference"),

@@ -1,5 +1,6 @@
 import math
 import pickle
+import re
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
@@ -40,6 +41,30 @@ def by_definition(tp, fn, fp, tn):
         "prevalence_threshold": 1 / (1 + math.sqrt(tp * (fp + tn) / (fp * (tp + fn)))),
         "net_benefit": (tp - fp * 3 / 7) / n,  # threshold 0.3
     }
+
+
+def test_formulas_in_words_give_the_metric():
+    """What people read is evaluated, and compared with what is computed."""
+    cells = {"tp": 41.0, "fn": 9.0, "fp": 4.0, "tn": 46.0}
+    counts = ConfusionCounts.from_binary(**{name: int(n) for name, n in cells.items()})
+    n, accuracy = sum(cells.values()), counts.score("accuracy")
+    chance = (50 * 45 + 50 * 55) / n**2
+    names = {**cells, "n": n, "accuracy": accuracy, "chance": chance, "sqrt": math.sqrt}
+    names |= {"max": max, "min": min}
+    for name in ("recall", "specificity", "precision", "npv", "fpr", "fnr", "prevalence"):
+        names[name] = counts.score(name)
+    checked = []
+    for name in get_metric_names():
+        if name in ("expected_cost", "fbeta", "net_benefit") or name.endswith(tuple(AVERAGES)):
+            continue
+        words = get_metric(name).description
+        if "|i - j|" in words or "**2" in words:  # the same as without weights for two classes
+            continue
+        text = words.rpartition("of two classes ")[2].partition(", with")[0]
+        text = re.sub(r"(?<=[\d)a-z]) (?=\(|[tf][pn]\b)", "*", text)  # "2 tp" is a product
+        assert eval(text, {"__builtins__": {}}, names) == pytest.approx(counts.score(name)), words
+        checked.append(name)
+    assert len(checked) >= 25
 
 
 BINARY = list(by_definition(1, 1, 1, 1))
