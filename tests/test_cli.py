@@ -17,6 +17,7 @@ import pytest
 
 from skuncertain import (
     ConfusionCounts,
+    _cli_commands,
     compare,
     compare_paired,
     comparison_sample_size,
@@ -25,7 +26,6 @@ from skuncertain import (
     required_sample_size,
     search_posterior,
 )
-from skuncertain import _cli_commands
 from skuncertain._cli import main
 from skuncertain._cli_options import EXAMPLES
 
@@ -305,7 +305,7 @@ USAGE = [
     ("plan --width 0.1 --expected 0.9 --digits -1", "digits must be an integer >= 0, got -1"),
     (
         f"report --tp {10**20} --fn 0 --fp 0 --tn 0",
-        "tp must hold whole numbers, each at most 2**53",
+        "whole numbers, each at most 2**53",
     ),
     ("compare --file predictions.csv --true y --pred yhat yhat", "--true and --pred must be diff"),
     ("plan --width 0.1 --expected 0.9 --rope 0.1", "--rope does not go with --width"),
