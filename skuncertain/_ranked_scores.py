@@ -157,27 +157,34 @@ def mean_of(estimates, weights):
 def within_folds(estimate, positive, score, fold, row):
     """Mean over folds of an estimate, and the folds that lack a class.
 
-    A row that is tested several times (repeated folds) is one row: its influences add up.
+    A row that is tested several times (repeated folds) is one row: its influences add up. A row
+    that is alone of its class in a fold shows no spread there. How far the fold is from the mean of
+    all folds tells it instead.
     """
-    found, lacking = [], []
-    total = np.zeros(int(row.max()) + 1)
-    names = np.unique(fold)
-    for name in names:
+    parts, lacking = [], []
+    for name in np.unique(fold):
         here = fold == name
-        if positive[here].all() or not positive[here].any():
+        truth = positive[here]
+        if truth.all() or not truth.any():
             lacking.append(name)
             continue
-        part = estimate(positive[here], score[here])
-        found.append(part.value)
-        np.add.at(total, row[here], part.influence)
-    if not found:
+        parts.append((row[here], truth, estimate(truth, score[here])))
+    if not parts:
         raise ValueError("no fold holds both classes, so no fold has a ranking to judge.")
+    found = np.array([part.value for _, _, part in parts])
+    distance = (found - found.mean()) * np.sqrt(found.size / max(found.size - 1, 1))
+    total = np.zeros(int(row.max()) + 1)
+    for (rows, truth, part), far in zip(parts, distance, strict=True):
+        alone = np.where(truth, truth.sum(), (~truth).sum()) == 1
+        # With one row of each class the fold's distance is shared by both.
+        own = far / np.sqrt(max(alone.sum(), 1)) if found.size > 1 else part.influence
+        np.add.at(total, rows, np.where(alone, own, part.influence))
     tested = np.zeros(total.size, dtype=bool)
     tested[row] = True
     true = np.zeros(total.size, dtype=bool)
     true[row] = positive
     size = int(min(true[tested].sum(), (~true[tested]).sum()))
-    return Estimate(float(np.mean(found)), total / len(found), size), lacking
+    return Estimate(float(found.mean()), total / found.size, size), lacking
 
 
 def bootstrap_draws(positive, score, n_draws, rng, shape=1.0, chunk=2**22):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
@@ -734,6 +734,34 @@ def test_several_classes_of_a_cross_validator():
     assert auc_posterior(names, bcv, average=None).shape == (3,)
     one = auc_posterior(names, bcv, pos_label="z")
     assert one.observed == pytest.approx(auc_posterior(names, bcv, average=None).observed[2])
+
+
+def test_one_positive_per_fold_has_the_spread_of_the_folds():
+    # A lone row shows no spread in its fold; taken as none, 77 to 83 % of intervals held the area.
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, 0], [10, 200])
+    X = rng.normal(size=(210, 2)) + 0.8 * y[:, None]
+    cv = StratifiedKFold(10)
+    models = cross_validate(GaussianNB(), X, y, cv=cv, scoring="roc_auc", return_estimator=True)
+    areas, negatives = models["test_score"], 0.0
+    for model, (_, test) in zip(models["estimator"], cv.split(X, y), strict=True):
+        placements = pairs(y[test], model.predict_proba(X[test])[:, 1])
+        assert placements.shape == (1, 20)
+        negatives += np.var(placements[0], ddof=1) / 20
+    variance = np.var(areas, ddof=1) / 10 + negatives / 10**2
+    bcv = fitted(GaussianNB(), (X, y), cv)
+    found = auc_posterior(y, bcv, method="delong")
+    assert found.std() == pytest.approx(np.sqrt(variance / (11 / 20)), rel=1e-9)
+    # The average precision of a lone positive is 1 / its rank.
+    precise = average_precision_posterior(y, bcv)
+    ranks = [
+        1 + np.sum(pairs(y[test], model.predict_proba(X[test])[:, 1]) == 0)
+        for model, (_, test) in zip(models["estimator"], cv.split(X, y), strict=True)
+    ]
+    mean, low = precise.observed, precise.quantile(ndtr(-1))
+    assert mean == pytest.approx(np.mean(1 / np.array(ranks)), abs=1e-12)
+    spread = (logit(mean) - logit(low)) * mean * (1 - mean)
+    assert spread**2 * 11 / 20 > np.var(1 / np.array(ranks), ddof=1) / 10
 
 
 def test_folds_that_lack_a_class_are_left_out(data):
