@@ -33,15 +33,17 @@ def comparison_report(result, level, kind, digits=None):
         row = {"difference": f"{b} - {a}" + (f" [{k}]" if difference.shape else "")}
         row["value"] = interval_cell((low[k], high[k]), middle[k], error[k], middle_error[k])
         for name, p in zip(("p_worse", "p_equivalent", "p_better"), chances, strict=True):
-            row[name] = share_cell(float(p[k]), difference.n_draws)
+            # Without a ROPE nothing is equivalent: that does not come from the draws.
+            never = name == "p_equivalent" and result.rope == 0 and p[k] == 0
+            row[name] = share_cell(float(p[k]), None if never else difference.n_draws)
         rows.append(row)
     of = result.metric or "the score"
     columns = [
         "difference",
         column("value", f"{of}, median"),
-        column("p_worse", f"P({b} worse)"),
-        column("p_equivalent", "P(equivalent)"),
-        column("p_better", f"P({b} better)"),
+        column("p_worse", f"P({b} worse)", share=True),
+        column("p_equivalent", "P(equivalent)", share=True),
+        column("p_better", f"P({b} better)", share=True),
     ]
     figure = None if difference.shape else _density(result, a, b)
     title = f"Comparison of {b} with {a} by {of}"
@@ -136,9 +138,9 @@ def datasets_report(result, level, kind, digits=None):
         rows.append(row)
     columns = [
         "test",
-        column("p_worse", f"P({b} worse)"),
-        column("p_equivalent", "P(equivalent)"),
-        column("p_better", f"P({b} better)"),
+        column("p_worse", f"P({b} worse)", share=True),
+        column("p_equivalent", "P(equivalent)", share=True),
+        column("p_better", f"P({b} better)", share=True),
     ]
     sets = [{"data set": str(k), "difference": d} for k, d in enumerate(result.differences)]
     notes = []

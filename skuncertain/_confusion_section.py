@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skuncertain._distributions import BetaPosterior
 from skuncertain._report import column, interval_cell, section
 
 MOST_CLASSES = 20  # more do not fit on a page
@@ -9,19 +10,7 @@ _MOST_CONFUSIONS = 100
 
 
 def confusion_section(matrix, names, rates, level, kind, notes=()):
-    """Section with counts and rates of the cells; `rates` is a (C, C) posterior or None."""
-    total = matrix.sum(axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        shares = matrix / total
-    low, high = np.full(matrix.shape, np.nan), np.full(matrix.shape, np.nan)
-    if rates is not None:
-        low, high = (np.broadcast_to(end, matrix.shape) for end in rates.interval(level, kind))
-
-    def cell(i, j):
-        if rates is None:
-            return {"value": shares[i, j]}
-        return interval_cell((low[i, j], high[i, j]), shares[i, j])
-
+    """Section with counts and rates of the cells; `rates` is a (C, C) BetaPosterior or None."""
     size = len(names)
     small = size <= MOST_CLASSES
     if small:
@@ -31,9 +20,10 @@ def confusion_section(matrix, names, rates, level, kind, notes=()):
         order = np.argsort(-errors, axis=None, kind="stable")[:_MOST_CONFUSIONS]
         places = [divmod(int(k), size) for k in order if errors.flat[k] > 0]
         notes = (*notes, f"{size} classes: the {len(places)} most frequent confusions.")
+    cells = _cells(matrix, rates, places, level, kind)
     rows = [
-        {"true": names[i], "predicted": names[j], "count": matrix[i, j], "rate": cell(i, j)}
-        for i, j in places
+        {"true": names[i], "predicted": names[j], "count": matrix[i, j], "rate": cell}
+        for (i, j), cell in zip(places, cells, strict=True)
     ]
     figure = None
     if small:
@@ -42,7 +32,7 @@ def confusion_section(matrix, names, rates, level, kind, notes=()):
             "instead": True,
             "labels": list(names),
             "counts": matrix,
-            "rates": [[cell(i, j) for j in range(size)] for i in range(size)],
+            "rates": [cells[i * size : (i + 1) * size] for i in range(size)],
         }
     told = "rate: share of the true class that was predicted so"
     notes = (*notes, f"{told}." if rates is None else f"{told}, with its interval.")
@@ -55,3 +45,17 @@ def confusion_section(matrix, names, rates, level, kind, notes=()):
         ranked=not small,
         in_text=False,
     )
+
+
+def _cells(matrix, rates, places, level, kind):
+    """Rates at some places; a million cells have as many intervals, of which few are shown."""
+    at = tuple(np.array(places, dtype=int).reshape(-1, 2).T)
+    with np.errstate(invalid="ignore"):
+        shares = matrix[at] / matrix.sum(axis=-1)[at[0]]
+    if rates is None:
+        return [{"value": share} for share in shares]
+    shown = BetaPosterior(rates.a[at], rates.b[at], observed=rates.observed[at])
+    ends = (np.broadcast_to(end, shares.shape) for end in shown.interval(level, kind))
+    return [
+        interval_cell((low, high), share) for low, high, share in zip(*ends, shares, strict=True)
+    ]

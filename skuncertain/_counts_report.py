@@ -12,6 +12,7 @@ from skuncertain._report import column, interval_cell, make_report, section
 from skuncertain._warnings import kept
 
 BASES = ("precision", "recall", "f1")
+MOST_DRAWN = 100  # classes; a picture of more is longer than it is useful
 _DRAWN = ("f1_macro", "precision_weighted", "f1_weighted")
 READING = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
@@ -64,7 +65,9 @@ def counts_report(
             "Scores",
             [column("name", "class"), *BASES, "support"],
             rows,
-            figure={"type": "methods", "columns": list(BASES)},
+            figure={"type": "methods", "columns": list(BASES)}
+            if len(names) <= MOST_DRAWN
+            else None,
         ),
         "confusion": confusion_section(matrix, names, rates, level, kind),
     }

@@ -60,7 +60,7 @@ def _ranking_columns(result, k, ranks_exact):
 
 
 _COLUMNS = [
-    column("p_best", "P(best)"),
+    column("p_best", "P(best)", share=True),
     column("rank", digits=2),
     column("loss", digits=4),
 ]
@@ -81,7 +81,7 @@ def _rank_section(names, probabilities, scores, n_draws, marks=None):
         shown = min(len(rows), _SHOWN)
         return section(
             "Probability of being the best",
-            [name, column("p_best", "P(best)")],
+            [name, column("p_best", "P(best)", share=True)],
             rows,
             notes=[f"the {shown} most probable of {len(rows)}"] if len(rows) > shown else [],
             figure={"type": "bars", "column": "p_best", "most": shown, "instead": True},
@@ -110,7 +110,7 @@ def _rank_section(names, probabilities, scores, n_draws, marks=None):
     }
     return section(
         "Probability of every rank",
-        ["name", *keys],
+        ["name", *(column(key, share=True) for key in keys)],
         rows,
         notes=notes,
         figure=figure,
@@ -187,7 +187,14 @@ def _pair_section(names, pairwise, n_draws):
     }
     notes = [f"the first {shown} of {len(names)}"] if len(names) > shown else []
     title = "Probability of being better"
-    return section(title, ["name", *keys], rows, notes=notes, figure=figure, in_text=False)
+    return section(
+        title,
+        ["name", *(column(key, share=True) for key in keys)],
+        rows,
+        notes=notes,
+        figure=figure,
+        in_text=False,
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -244,9 +251,9 @@ def search_report(result, confusion, digits=None):
             "Difference to the selected candidate",
             [
                 *("candidate", "difference"),
-                column("p_worse", "P(worse)"),
-                column("p_equivalent", "P(equivalent)"),
-                column("p_better", "P(better)"),
+                column("p_worse", "P(worse)", share=True),
+                column("p_equivalent", "P(equivalent)", share=True),
+                column("p_better", "P(better)", share=True),
                 _SELECTED,
             ],
             gaps,

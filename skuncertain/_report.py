@@ -224,9 +224,10 @@ def check_digits(digits):
     return None if digits is None else check_integer("digits", digits, low=0)
 
 
-def column(key, title=None, digits=None):
-    """Describe a column of a table."""
-    return {"key": key, "title": key if title is None else title, "digits": digits}
+def column(key, title=None, digits=None, share=False):
+    """Describe a column of a table; a `share` is a probability, never rounded to certainty."""
+    about = {"key": key, "title": key if title is None else title, "digits": digits}
+    return about | ({"share": True} if share else {})
 
 
 def section(title, columns, rows, *, notes=(), figure=None, ranked=False, in_text=True):

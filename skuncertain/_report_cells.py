@@ -51,6 +51,19 @@ def share_of(cell):
     return cell["value"] if isinstance(cell, dict) else cell
 
 
+def share_text(cell, digits=None):
+    """Text of a probability; what is rounded or was counted in draws is not certain."""
+    text, share = cell_text(cell, digits), share_of(cell)
+    decimal = text.partition(".")[2]
+    certain = share in (0, 1) and not isinstance(cell, dict)
+    if certain or not decimal or _missing(share):
+        return text
+    unit = 10.0 ** -len(decimal)
+    if float(text) == 0:
+        return f"<{number(unit, len(decimal))}"
+    return f">{number(1 - unit, len(decimal))}" if float(text) == 1 else text
+
+
 def decimals(width, digits):
     """Decimals that were asked for, or enough to see the width of an interval."""
     if digits is not None:
@@ -133,15 +146,17 @@ def table_texts(section, digits, most=None, label=clean):
         rows, left_out = rows[:most], len(rows) - most
     texts = []
     for row in rows:
-        cells = [(row.get(c["key"]), c["digits"]) for c in columns]
+        cells = [row.get(c["key"]) for c in columns]
         if row.get("selected") is True:
-            cells[0] = (row_name(row, first), None)
-        texts.append(
-            [
-                label(cell)
-                if isinstance(cell, str)
-                else cell_text(cell, digits if own is None else own)
-                for cell, own in cells
-            ]
-        )
+            cells[0] = row_name(row, first)
+        line = []
+        for cell, spec in zip(cells, columns, strict=True):
+            own = digits if spec["digits"] is None else spec["digits"]
+            if isinstance(cell, str):
+                line.append(label(cell))
+            elif spec.get("share"):
+                line.append(label(share_text(cell, own)))
+            else:
+                line.append(cell_text(cell, own))
+        texts.append(line)
     return [c["title"] for c in columns], texts, left_out

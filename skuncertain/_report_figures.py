@@ -8,7 +8,15 @@ import math
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from skuncertain._report_cells import cell_text, clean, number, row_name, share_cell, share_of
+from skuncertain._report_cells import (
+    cell_text,
+    clean,
+    number,
+    row_name,
+    share_cell,
+    share_of,
+    share_text,
+)
 
 _EDGE = 3.0  # per cent of the width that stay free on both sides
 _MARKS = ("circle", "square", "diamond", "triangle", "cross")
@@ -35,6 +43,12 @@ def element(tag, *children, cls=None, **attributes):
             tree.append(child)
             last = child
     return tree
+
+
+def scroll(table, title):
+    """Table that can be moved sideways where it is too wide, with the keyboard as well."""
+    about = {"aria-label": clean(title)}
+    return element("div", about, table, cls="scroll", tabindex="0", role="region")
 
 
 def _svg(height, alt, *children, cls="plot"):
@@ -190,13 +204,13 @@ def _band(ends, scale, height, cls):
     )
 
 
-def _with_axis(rows, scale, columns=2):
+def _with_axis(rows, scale, section, columns=2):
     """Table of pictures with the axis below."""
     table = element("table", *rows, cls="figure")
     axis = element("tr", element("td", cls="empty"), element("td", scale.axis(), cls="plot"))
     axis.extend(element("td", cls="empty") for _ in range(columns - 2))
     table.append(axis)
-    return element("div", table, cls="scroll")
+    return scroll(table, f"{section['title']}, plot")
 
 
 def _legend(names):
@@ -246,7 +260,7 @@ def methods_figure(section, digits):
                 element("td", interval_plot(cells, scale, clean(alt), first=first), cls="plot"),
             )
         )
-    return element("div", _with_axis(rows, scale), _legend(legend))
+    return element("div", _with_axis(rows, scale, section), _legend(legend))
 
 
 def folds_figure(section, digits):
@@ -285,7 +299,7 @@ def folds_figure(section, digits):
                 element("td", text),
             )
         )
-    return _with_axis(rows, scale, 3)
+    return _with_axis(rows, scale, section, 3)
 
 
 def matrix_figure(section, digits):
@@ -311,8 +325,7 @@ def matrix_figure(section, digits):
                 )
             )
         body.append(line)
-    table = element("table", element("thead", head), body, cls="matrix")
-    return element("div", table, cls="scroll")
+    return scroll(element("table", element("thead", head), body, cls="matrix"), section["title"])
 
 
 def density_figure(section, digits):
@@ -349,7 +362,10 @@ def density_figure(section, digits):
         place = _percent(scale.at(x[0]))
         parts.append(element("line", x1=place, x2=place, y1="24", y2="154", cls="pooled"))
     labels = element("div", cls="areas")
-    texts = [cell_text(share_cell(share, figure.get("n_draws")), 2) for _, share in figure["areas"]]
+    shares = [share for _, share in figure["areas"]]
+    texts = [_share_text(share, figure) for share in shares]
+    if rope == shares[1] == 0:  # nothing can be equivalent: that does not come from draws
+        texts[1] = share_text(0.0, 2)
     for k, (name, _) in enumerate(figure["areas"]):
         sign = element("span", {"aria-hidden": "true"}, cls=f"swatch a{looks[k]}")
         labels.append(element("span", sign, f" {clean(name)}: {texts[k]}"))
@@ -455,7 +471,7 @@ def bars_figure(section, digits):
         share = share_of(cell)
         if not _finite(share):
             continue
-        text, title = cell_text(cell, digits), clean(row_name(row, name))
+        text, title = share_text(cell, digits), clean(row_name(row, name))
         bar = element("rect", x="0", y="3", width=_percent(100 * share), height="16", cls="filled")
         rows.append(
             element(
@@ -465,7 +481,7 @@ def bars_figure(section, digits):
                 element("td", text),
             )
         )
-    return element("div", element("table", *rows, cls="figure"), cls="scroll")
+    return scroll(element("table", *rows, cls="figure"), section["title"])
 
 
 def grid_figure(section, digits):
@@ -485,12 +501,11 @@ def grid_figure(section, digits):
             line.append(element("td", text, cls="cell", style=style))
         body.append(line)
     grid = element("table", element("thead", head), body, cls="matrix grid")
-    return element("div", grid, cls="scroll")
+    return scroll(grid, section["title"])
 
 
 def _share_text(share, figure):
-    text = cell_text(share_cell(share, figure.get("n_draws")), 2)
-    return "< .01" if text == "0.00" else text
+    return share_text(share_cell(share, figure.get("n_draws")), 2)
 
 
 def differences_figure(section, digits):
@@ -513,7 +528,7 @@ def differences_figure(section, digits):
                 element("td", text),
             )
         )
-    return _with_axis(rows, scale, 3)
+    return _with_axis(rows, scale, section, 3)
 
 
 FIGURES = {

@@ -8,7 +8,7 @@ from importlib.resources import files
 from xml.etree import ElementTree
 
 from skuncertain._report_cells import cell_text, clean, table_texts
-from skuncertain._report_figures import FIGURES, IntervalScale, element, interval_plot
+from skuncertain._report_figures import FIGURES, IntervalScale, element, interval_plot, scroll
 
 _HTML_ROWS = 50
 
@@ -119,8 +119,7 @@ def _table(section, digits):
         axis = element("tr", element("td", colspan=str(len(header)), cls="empty"))
         axis.append(element("td", scale.axis(), cls="plot"))
         table.append(element("tfoot", axis))
-    parts = [element("div", table, cls="scroll", tabindex="0", role="region")]
-    parts[0].set("aria-label", clean(section["title"]))
+    parts = [scroll(table, section["title"])]
     if left_out:
         parts.append(element("p", f"… and {left_out} more, in to_frame() and CSV.", cls="note"))
     return element("div", *parts)

@@ -11,6 +11,7 @@ from skuncertain._counts import ConfusionCounts
 from skuncertain._distributions import Posterior
 from skuncertain._labels import as_labels, check_pos_label
 from skuncertain._metrics import get_metric
+from skuncertain._priors import check_prior, describe_prior
 from skuncertain._report import (
     IntervalReport,
     check_digits,
@@ -257,18 +258,20 @@ class ThresholdReport:
             figure={"type": "methods", "columns": names} if len(rows) <= 60 else None,
         )
         n = int(self.counts.n[0])
+        drawn = [name for name in self.metrics if np.any(self.interval_error[name] > 0)]
         return make_report(
             "thresholds",
             "Threshold report",
             settings={
                 "level": self.level,
                 "kind": self.kind,
-                "prior": self.prior if isinstance(self.prior, str) else "given",
+                "prior": describe_prior(self.prior),
                 "method": "Dirichlet posterior of one test set, for every threshold",
                 "omega": None,
                 "n": n,
                 "k": None,
                 "pos_label": self.counts.pos_label,
+                "draws": f"for {', '.join(drawn)}, seed {self.seed}" if drawn else None,
             },
             question=(
                 f"What are the metrics of this one model on rows like these {n}, if rows are "
@@ -377,7 +380,7 @@ def threshold_report(
     positive, score = rows.problem(0)
     places = _check_thresholds(thresholds, score, operating_threshold)
     counts = _counts(rows, positive, score, places)
-    seed = resolve_seed(random_state)
+    seed, prior = resolve_seed(random_state), check_prior(prior, 2)
     names = as_list("metrics", metrics)
     asked = {
         name if isinstance(name, str) else get_metric(name).name: get_metric(name) for name in names

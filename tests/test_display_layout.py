@@ -211,6 +211,30 @@ def test_lines_end_between_words_where_that_is_possible():
     assert text == LONG[0].replace("300, ", "300,\n")
 
 
+@pytest.mark.parametrize("kind", ["coverage", "joint", "posteriors", "intervals"])
+def test_a_legend_takes_nothing_from_the_axes(kind):
+    """However many lines it needs: the figure grows with it."""
+
+    def height(names):
+        counts = {name: FOREST for name in names}
+        if kind == "coverage":
+            display = coverage(names)
+        elif kind == "joint":
+            display = JointDisplay.from_counts(counts, random_state=0, n_draws=50)
+        elif kind == "posteriors":
+            display = PosteriorDisplay.from_counts(counts, metric="recall", layout="overlay")
+        else:
+            metrics = [f"f{k}" for k in range(1, 9)]  # as many rows as there are marks at most
+            display = IntervalDisplay.from_counts(counts, metrics=metrics)
+        display.figure_.canvas.draw()
+        assert display.figure_.bbox.y1 >= display.legend_.get_window_extent().y1
+        return display.ax_.get_window_extent().height
+
+    many = 7 if kind == "intervals" else 30
+    names = [f"{LONG[k % 3]} #{k}" for k in range(many)]
+    assert height(names) > 0.9 * height([f"m{k}" for k in range(many)])
+
+
 def test_fonts_that_users_choose_stay():
     _, axes = plt.subplots(1, 2, figsize=(11, 4.5))
     names = [f"method {j}" for j in range(30)]

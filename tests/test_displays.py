@@ -402,6 +402,18 @@ def test_one_metric_has_a_row_per_model():
     assert f"forest: 0.820 [{low:.3f}, {high:.3f}]" in display.alt_text()
 
 
+def test_a_single_model_keeps_its_name(bcv):
+    display = IntervalDisplay.from_counts({"tree": TREE}, metrics=["accuracy", "recall"])
+    assert legend_texts(display) == ["tree"]
+    assert display.frame()["model"].tolist() == ["tree", "tree"]
+    assert "recall, tree: 0.760" in display.alt_text()
+    display = IntervalDisplay.from_cross_validation(bcv, methods=["averaged"])
+    assert legend_texts(display) == ["averaged"]
+    display = IntervalDisplay.from_counts(TREE)
+    assert display.ax_.get_legend() is None
+    assert "model" not in display.frame()
+
+
 def test_thirty_models_are_rows_in_a_taller_figure():
     small = IntervalDisplay.from_counts(MODELS, metrics=["recall"])
     display = IntervalDisplay.from_counts(MANY, metrics=["recall", "f1"])
@@ -803,6 +815,24 @@ def test_heat_map_of_ranks():
     assert np.allclose(frame[["p_rank_1", "p_rank_2", "p_rank_3"]].sum(axis=1), 1)
     assert f"svm: {board.p_best[2]:.2f}" in display.alt_text()
     assert display.ax_.get_xlabel() == "rank by recall"
+
+
+def luminance(colour):
+    """Relative luminance of WCAG 2."""
+    rgb = np.array(to_rgba(colour)[:3])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("cmap", ["Blues", "Greys", "viridis"])
+def test_numbers_in_cells_can_be_read(cmap):
+    ranks = np.linspace(0, 0.4, 144).reshape(12, 12)
+    data = {"names": list("abcdefghijkl"), "p_best": ranks[:, 0], "expected_rank": np.ones(12)}
+    display = RankDisplay(**data, rank_probabilities=ranks).plot(image_kwargs={"cmap": cmap})
+    cells = matplotlib.colormaps[cmap](ranks.ravel() / 0.4)
+    for text, cell in zip(display.texts_, cells, strict=True):
+        dark, light = sorted([luminance(text.get_color()), luminance(cell)])
+        assert (light + 0.05) / (dark + 0.05) >= 4.5  # what WCAG 2 AA asks of small texts
 
 
 def test_large_heat_map_has_a_colour_bar_and_says_what_is_missing():

@@ -51,7 +51,7 @@ LAYERS = {
     "_fold_methods": 9,
     "_scorers": 9,
     "_splits": 1,
-    "_confusion_section": 4,
+    "_confusion_section": 5,
     "_class_rates": 8,
     "_counts_report": 9,
     "_cv_report": 10,

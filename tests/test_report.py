@@ -49,6 +49,7 @@ from skuncertain import (
     make_metric,
     metric_posterior,
     search_posterior,
+    threshold_report,
 )
 
 X, Y = make_classification(240, 6, flip_y=0.15, random_state=1)
@@ -766,6 +767,17 @@ KINDS = {
         "Which of these 3 models is the best",
         "recall is 0/0 in the data",
     ),
+    "thresholds": (
+        lambda: threshold_report(
+            [0, 1] * 50, np.linspace(0, 1, 100), [0.5], prior=0.25, **ASK
+        ).report(),
+        lambda: threshold_report([0, 1] * 50, np.linspace(0, 1, 100), [2], **ASK).report(),
+        "0.25 & Dirichlet posterior of one test set, for every threshold & not used & 100 rows & "
+        "no folds",
+        "What are the metrics of this one model on rows like these 100, if rows are called "
+        "positive from that threshold on?",
+        "precision is 0/0 in the data",
+    ),
     "search": (
         lambda: interval_report(GridSearchCV(TREE, GRID, cv=4).fit(X, Y), **ASK),
         lambda: interval_report(search_posterior(score_table(FOLDS), **ASK)),
@@ -952,6 +964,27 @@ def test_printed_median_agrees_with_many_more_draws(global_random_seed):
         text = printed(result.report(), "Difference")["B - A"]["f1, median"]
         apart += units_apart(text.split(" ")[0], [many])
     assert np.mean(np.array(apart) > 1.01) <= 0.05
+
+
+def test_no_probability_is_rounded_to_certainty():
+    good, poor = ConfusionCounts([[90, 10], [10, 90]]), ConfusionCounts([[60, 40], [40, 60]])
+    exact = compare(poor, good, metric="accuracy", rope=0.01)
+    assert 0 < exact.p_worse < 1e-6
+    for digits, zero, one in ((None, "<0.001", ">0.999"), (2, "<0.01", ">0.99"), (0, "0", "1")):
+        row = printed(exact.report(digits=digits), "Difference")["B - A"]
+        shown = [row[key].replace("\\", "") for key in row if key.startswith("P(")]
+        assert shown == [zero, zero, one]
+    truth = np.array([0, 1] * 100)
+    guesses = np.where(np.arange(200) % 5, truth, 1 - truth), truth
+    drawn = compare_paired(truth, *guesses, metric="f1", n_draws=400, random_state=0)
+    assert (drawn.p_worse, drawn.p_equivalent, drawn.p_better) == (0, 0, 1)
+    row = printed(drawn.report(), "Difference")["B - A"]
+    shown = [row[key].replace("\\", "") for key in row if key.startswith("P(")]
+    assert shown == ["<0.01", "0.000", ">0.99"]  # without a ROPE nothing is equivalent
+    text = html.unescape(drawn.report().to_html())
+    assert "A better: <0.01; equivalent: 0.00; B better: >0.99" in text
+    frame = drawn.report().to_frame()
+    assert frame.loc["B - A", ["p_worse", "p_better"]].tolist() == [0, 1]
 
 
 def test_few_draws_print_fewer_digits():

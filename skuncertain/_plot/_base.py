@@ -156,6 +156,8 @@ class Display:
         lift = 0.0
         if legend is not None and legend[0]:
             lift = self._legend_above(width, *legend, merged("legend_kwargs", {}, legend_kwargs))
+            if self._own:  # the legend takes nothing from the axes
+                self.figure_.set_figheight(self.figure_.get_figheight() + lift / 72)
         elif legend_kwargs is not None:
             merged("legend_kwargs", {}, legend_kwargs)
         if title is not None:
@@ -244,14 +246,6 @@ def width_for(labels):
     return 6.4 + 0.08 * max(longest - 20, 0)
 
 
-def height_for(labels, width=6.4):
-    """Inches for a legend of these names above the axes."""
-    per_line = 11.5 * width  # characters
-    long = max(len(str(label)) for label in labels) > per_line / 2.5
-    lines = [-(-len(str(label)) // int(per_line)) for label in labels]
-    return 0.2 * (sum(lines) if long else -(-len(labels) // 3))
-
-
 def rows_to_show(names, most, selected=None, not_considered=0):
     """Indices of the rows to draw, and their labels; nothing is dropped without a word."""
     shown = list(range(min(len(names), most)))
@@ -331,6 +325,14 @@ def merged(parameter, defaults, given):
 def style(k):
     """Colour, marker and line of the k-th of several; colours with one of them repeat after 42."""
     return COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], LINES[k % len(LINES)]
+
+
+def readable_on(colour):
+    """Black or white, whichever has more contrast with a colour (WCAG 2, relative luminance)."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                        for c in np.asarray(colour, dtype=float)[:3])  # fmt: skip
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "white" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "black"
 
 
 def set_limits(ax, values, limits=(-np.inf, np.inf)):

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from skuncertain._comparison import compare, compare_cv, compare_paired
 from skuncertain._comparison_result import ComparisonResult
-from skuncertain._plot._base import COLOURS, Display, draw_intervals, height_for, merged, set_limits
+from skuncertain._plot._base import COLOURS, Display, draw_intervals, merged, set_limits
 from skuncertain._plot._given import density_curve, drawn_height
 from skuncertain._plot._text import interval_name, interval_text, probability, shorten, show
 from skuncertain._validation import check_kind, check_level
@@ -300,7 +300,7 @@ class ComparisonDisplay(Display):
             The display itself.
         """
         labels = [f"{text} {probability(p)}" for text, p in self._verdicts()]
-        ax = self._start(ax, 3.3 + height_for(labels))
+        ax = self._start(ax, 3.3)
         x, density = np.asarray(self.x), np.asarray(self.density)
         top = drawn_height(density, self.level, self.low, self.high) or 1.0
         if x.size == 1:  # no doubt: a stem

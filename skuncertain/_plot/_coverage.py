@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._plot._base import COLOURS, Display, height_for, merged, style
+from skuncertain._plot._base import COLOURS, Display, merged, style
 from skuncertain._plot._text import listed, show
 from skuncertain._validation import check_choice, check_level
 
@@ -213,7 +213,7 @@ class CoverageDisplay(Display):
         check_choice("xscale", xscale, ("linear", "log", "logit"))
         x = _check_numbers("x", self.x, None)
         order = np.argsort(x, kind="stable")
-        ax = self._start(ax, 3.5 + height_for([*self.coverage, "nominal"]))
+        ax = self._start(ax, 3.5)
         ax.set_xscale(xscale)
         ax.grid(axis="y", color="0.9")
         level = merged("level_kwargs", {"color": "0.3", "linewidth": 1.0}, level_kwargs)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from skuncertain._curve_bands import PrecisionRecallBand, RocBand, pr_band, roc_band
 from skuncertain._cv_counts import take_rows
 from skuncertain._labels import as_labels
-from skuncertain._plot._base import Display, draw_iso_f1, height_for, merged, style
+from skuncertain._plot._base import Display, draw_iso_f1, merged, style
 from skuncertain._plot._text import interval_text, kept, listed, show
 from skuncertain._score_input import FoldScores, classifier_scores
 from skuncertain._validation import check_bool
@@ -324,8 +324,7 @@ class RocBandDisplay(_CurveDisplay):
             The display itself.
         """
         check_bool("plot_chance_level", plot_chance_level)
-        texts = [self._band_text(k, b, name) for k, b in self.bands.items()]
-        ax = self._start(ax, 4.9 + height_for(texts, 5.2), 5.2)
+        ax = self._start(ax, 4.9, 5.2)
         self.chance_line_ = None
         if plot_chance_level:
             (self.chance_line_,) = ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
@@ -413,8 +412,7 @@ class PrecisionRecallBandDisplay(_CurveDisplay):
             The display itself.
         """
         check_bool("iso_f1", iso_f1)
-        texts = [self._band_text(k, b, name) for k, b in self.bands.items()]
-        ax = self._start(ax, 4.9 + height_for(texts, 5.2), 5.2)
+        ax = self._start(ax, 4.9, 5.2)
         self._draw(ax, name, line_kwargs, fill_kwargs)
         self.iso_lines_ = draw_iso_f1(ax) if iso_f1 else []
         return self._finish(

@@ -12,7 +12,6 @@ from skuncertain._plot._base import (
     Display,
     draw_intervals,
     extent_in_points,
-    height_for,
     label_rows,
     rows_to_show,
     set_limits,
@@ -44,8 +43,8 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
     ----------
     rows : sequence of str
         Names of the rows, from the top.
-    marks : sequence of str
-        Names of the marks in a row: methods, models or metrics.
+    marks : sequence of str or None
+        Names of the marks in a row: methods, models or metrics. None needs no name.
     estimate, low, high : array-like of shape (rows, marks)
         Point values and ends of the intervals; NaN where there is none.
     level : float
@@ -68,7 +67,7 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
     lines_, markers_ : list of matplotlib artists
         Intervals and point values, one entry per mark.
     legend_ : matplotlib Legend
-        With more than one mark.
+        With marks that have names.
 
     See Also
     --------
@@ -335,7 +334,6 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
         n_marks = len(self.marks)
         height = 1.0 + len(labels) * max(0.3, 0.15 * n_marks + 0.1) + 0.3 * (name is not None)
         width = width_for(labels)
-        height += height_for(self.marks, width) if n_marks > 1 else 0.0
         ax = self._start(ax, max(height, 1.7), width)
         selected = None if self.selected is None else shown.index(self.selected)
         label_rows(ax, labels, selected)
@@ -356,7 +354,7 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
             )
             self.lines_.append(line)
             self.markers_.append(marker)
-        handles = list(zip(self.lines_, self.markers_, strict=True)) if n_marks > 1 else []
+        handles = list(zip(self.lines_, self.markers_, strict=True)) if self._named() else []
         return self._finish(
             xlabel=f"{self.metric or 'value'}, {interval_name(self.level, self.kind)}",
             title=name,
@@ -364,10 +362,13 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
             legend_kwargs=legend_kwargs,
         )
 
+    def _named(self):
+        return len(self.marks) > 1 or self.marks[0] is not None
+
     def _columns(self):
         rows, marks = np.indices(np.shape(self.estimate))
         columns: dict = {self.row_name: [str(self.rows[k]) for k in rows.ravel()]}
-        if len(self.marks) > 1:
+        if self._named():
             columns[self.mark_name] = [str(self.marks[k]) for k in marks.ravel()]
         for key in ("estimate", "low", "high"):
             columns[key] = np.ravel(np.asarray(getattr(self, key), dtype=float))
@@ -377,11 +378,10 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
 
     def _sentences(self):
         of = f" of {self.metric}" if self.metric else ""
-        n_marks = len(self.marks)
         texts = []
         values = np.stack([np.asarray(a) for a in (self.estimate, self.low, self.high)], axis=-1)
         for row, mark in np.ndindex(values.shape[:2]):
-            label = f"{self.rows[row]}" + (f", {self.marks[mark]}" if n_marks > 1 else "")
+            label = f"{self.rows[row]}" + (f", {self.marks[mark]}" if self._named() else "")
             texts.append(f"{label}: {interval_text(*values[row, mark])}")
         yield f"Forest plot of point values{of} with {interval_name(self.level, self.kind)}s."
         yield listed(texts) + "."
@@ -396,7 +396,7 @@ class IntervalDisplay(FromCounts, FromFolds, Display):
 def _of_ranking(found, order):
     """Rows of a leaderboard or search, the best first."""
     names = found.names
-    rows = {"rows": [str(names[k]) for k in order], "marks": ["mean"]}
+    rows = {"rows": [str(names[k]) for k in order], "marks": [None]}
     ends = {"estimate": found.mean, "low": found.low, "high": found.high}
     ends = {key: values[order, None] for key, values in ends.items()}
     return rows | ends | {"level": found.level, "metric": found.metric}
@@ -405,12 +405,13 @@ def _of_ranking(found, order):
 def _arranged(metrics, others, table, word):
     """Rows and marks from numbers (metrics, others, 3): few marks in a row, one if possible."""
     data: dict = {"row_name": "metric", "mark_name": word, "metric": None}
-    rows, marks = metrics, ["value" if other is None else str(other) for other in others]
+    rows, marks = metrics, [None if other is None else str(other) for other in others]
     if len(others) > 1 and (len(metrics) == 1 or len(others) > _PALETTE >= len(metrics)):
         table = table.transpose(1, 0, 2)
         rows, marks = marks, rows
         data |= {"row_name": word, "mark_name": "metric"}
-        data["metric"] = metrics[0] if len(metrics) == 1 else None
+        if len(metrics) == 1:  # it stands below the axis
+            data["metric"], marks = metrics[0], [None]
     elif len(metrics) == 1:
         data["metric"] = metrics[0]
     data |= {"rows": rows, "marks": marks}

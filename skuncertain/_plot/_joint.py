@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from skuncertain._counts import ConfusionCounts
 from skuncertain._metrics import get_metric
-from skuncertain._plot._base import COLOURS, Display, draw_iso_f1, height_for, merged, style
+from skuncertain._plot._base import COLOURS, Display, draw_iso_f1, merged, style
 from skuncertain._plot._given import FromCounts, as_named
 from skuncertain._plot._text import kept, listed, show
 from skuncertain._results import JointPosterior
@@ -228,7 +228,7 @@ class JointDisplay(FromCounts, Display):
         most = check_integer("max_points", max_points, low=1)
         if check_bool("iso_f1", iso_f1) and set(self.metrics) != {"precision", "recall"}:
             raise ValueError(f"iso_f1 needs precision and recall, got {list(self.metrics)}.")
-        ax = self._start(ax, 4.2 + height_for(self.draws, 5.2), 5.2)
+        ax = self._start(ax, 4.2, 5.2)
         alone = len(self.draws) == 1 and name is not None
         before = len(ax.get_legend_handles_labels()[1])  # models of an earlier display
         self.points_, self.lines_, self.markers_, self.iso_lines_ = [], [], [], []

@@ -12,7 +12,6 @@ from skuncertain._plot._base import (
     Display,
     draw_intervals,
     extent_in_points,
-    height_for,
     label_rows,
     merged,
     set_limits,
@@ -239,7 +238,7 @@ class PosteriorDisplay(FromCounts, Display):
         labels = [name] if alone else [unnamed if n is None else str(n) for n in self.names]
         texts = [f"{label}: {self._numbers(k)}" for k, label in enumerate(labels)]
         width = width_for(labels) if rows else 6.4
-        ax = self._start(ax, 1.2 + 0.5 * number if rows else 3.3 + height_for(texts), width)
+        ax = self._start(ax, 1.2 + 0.5 * number if rows else 3.3, width)
         before = len(ax.get_legend_handles_labels()[1])  # curves of an earlier display
         if not before:
             set_limits(ax, [*self.x, self.estimate, self.low, self.high], self.range)

@@ -12,6 +12,7 @@ from skuncertain._plot._base import (
     extent_in_points,
     label_rows,
     merged,
+    readable_on,
     rows_to_show,
     width_for,
 )
@@ -243,9 +244,8 @@ class RankDisplay(Display):
             return
         size = min(9.0, 0.42 * extent_in_points(ax)[0] / n_ranks / 1.3)
         for row, rank in np.ndindex(table.shape):
-            dark = self.image_.norm(table[row, rank]) > 0.55
             text = {"ha": "center", "va": "center", "fontsize": size}
-            text |= {"color": "white" if dark else "black"}
+            text["color"] = readable_on(self.image_.to_rgba(table[row, rank]))
             text = merged("text_kwargs", text, text_kwargs)
             label = f"{table[row, rank]:.2f}"
             self.texts_.append(ax.text(rank, row, label, **text))

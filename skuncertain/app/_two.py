@@ -73,8 +73,8 @@ def answer_two(form):
     columns = [
         column("name", "classifier"),
         column("value", f"{title}, {level_title(level)} interval"),
-        column("p_better", "P(better)"),
-        column("p_equivalent", "P(equivalent)"),
+        column("p_better", "P(better)", share=True),
+        column("p_equivalent", "P(equivalent)", share=True),
     ]
     models = section(what, columns, rows, figure=posteriors(curves, level, what))
     difference = summary["sections"]["difference"]
