@@ -65,6 +65,7 @@ def counts_report(
             "Scores",
             [column("name", "class"), *BASES, "support"],
             rows,
+            notes=_medical_names(counts, names),
             figure={"type": "methods", "columns": list(BASES)}
             if len(names) <= MOST_DRAWN
             else None,
@@ -102,6 +103,18 @@ def counts_report(
         reading=READING,
         digits=digits,
     )
+
+
+def _medical_names(counts, names):
+    """Where to find what medicine calls by other names: two classes only."""
+    if len(names) != 2:
+        return []
+    positive = counts.labels.index(counts.pos_label)
+    yes, no = names[positive], names[1 - positive]
+    return [
+        f"positive class {yes}: its recall is the sensitivity, its precision the PPV; "
+        f"recall and precision of {no} are specificity and NPV"
+    ]
 
 
 def _shown(n):

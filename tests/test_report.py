@@ -1251,3 +1251,25 @@ def test_repr():
 
 def test_no_level_is_certain():
     assert "100 %" not in str(interval_report(PETS, level=0.9999999))
+
+
+@pytest.mark.parametrize("pos_label", ["sick", "well"])
+def test_two_classes_say_where_sensitivity_and_specificity_are(pos_label):
+    counts = ConfusionCounts([[26, 0], [2, 6]], labels=["sick", "well"], pos_label=pos_label)
+    report = interval_report(counts)
+    other = {"sick": "well", "well": "sick"}[pos_label]
+    rows = {row["name"]: row for row in report.to_dict()["sections"]["scores"]["rows"]}
+    for base, name, label in (
+        ("recall", "sensitivity", pos_label),
+        ("recall", "specificity", other),
+        ("precision", "ppv", pos_label),
+        ("precision", "npv", other),
+    ):
+        low, high = counts.posterior(name).interval()
+        assert (rows[label][base]["low"], rows[label][base]["high"]) == pytest.approx((low, high))
+    assert f"positive class {pos_label}: its recall is the sensitivity" in str(report)
+    assert f"precision of {other} are specificity and NPV" in str(report)
+
+
+def test_more_classes_have_no_sensitivity():
+    assert "sensitivity" not in str(interval_report([0, 1, 2, 2], [0, 1, 2, 1], random_state=0))
