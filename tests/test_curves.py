@@ -525,6 +525,8 @@ def test_display_of_cross_validations(cls, make, data):
     bcv = BayesianCrossValidator(GaussianNB(), cv=folds, keep_predictions=True, refit=False)
     display = cls.from_predictions(y, bcv.fit(X, y), name="bcv")
     np.testing.assert_array_equal(display.bands[None].low, make(y, bcv).low)
+    # Without a name the legend says that this is not the mean of the areas of the folds.
+    assert legend_texts(cls.from_predictions(y, bcv))[0].startswith("folds pooled: A")
     with pytest.raises(ValueError, match="return_estimator=True, return_indices=True"):
         cls.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
     options["cv"] = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
