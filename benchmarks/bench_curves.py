@@ -28,6 +28,10 @@ SEED = 0
 N, N_DRAWS = 100_000, 1000
 AREAS = (0.63, 0.86, 0.93, 0.97)
 SIZES = ((50, 50), (100, 100), (15, 200))
+FEW_SIZES, FEW_AREAS = (
+    ((15, 200), (30, 1000)),
+    (0.63, 0.8, 0.84, 0.86, 0.91, 0.93, 0.97, 0.99, 0.998),
+)
 BAND_AREA, BAND_SIZES = 0.9, ((50, 50), (200, 200), (50, 500))
 GRID = np.linspace(0, 1, 501)
 
@@ -219,6 +223,21 @@ def areas(runs):
                 )
 
 
+def few_positives(runs):
+    header(
+        f"Area, few positives: coverage of the default 95 % interval (s.e.), {runs:,} runs",
+        *("area", *(f"{m1}+{m0}" for m1, m0 in FEW_SIZES)),
+    )
+    for area in FEW_AREAS:
+        cells = []
+        for m1, m0 in FEW_SIZES:
+            rng = np.random.default_rng([SEED, int(1000 * area), m1, m0])
+            y, scores = labels_and_scores(rng, runs, area, m1, m0)
+            low, high = np.array([auc_posterior(y, score).interval() for score in scores]).T
+            cells.append(share((low <= area) & (area <= high)))
+        line(area, *cells)
+
+
 def average_precisions(runs):
     header(
         f"Average precision: coverage of 95 % intervals (s.e.), random prevalence, {runs:,} runs",
@@ -350,6 +369,7 @@ def main():
     warnings.simplefilter("ignore", DegenerateIntervalWarning)  # of method="delong"
     cost()
     areas(runs)
+    few_positives(runs)
     average_precisions(runs)
     bands(max(runs // 5, 20))
     precision_recall_bands(max(runs // 5, 20))

@@ -255,8 +255,8 @@ def _bootstrap(rows, found, column, drawing, info):
 @remember_warnings
 def compare_auc(
     y_true: ArrayLike,
-    score_a: ArrayLike,
-    score_b: ArrayLike,
+    score_a: Any,
+    score_b: Any,
     *,
     rope: float = 0.0,
     average: str = "macro",
@@ -270,8 +270,9 @@ def compare_auc(
     ----------
     y_true : array-like of shape (n,)
         True labels.
-    score_a, score_b : array-like of shape (n,) or (n, C)
-        Scores of the two models, see :func:`auc_posterior`.
+    score_a, score_b : array-like of shape (n,) or (n, C), or BayesianCrossValidator
+        Scores of the two models, see :func:`auc_posterior`. Two cross-validators that tested the
+        same rows are compared by the means of their folds; the splits may differ.
     rope : float, default=0.0
         Region of practical equivalence, in units of the area.
     average : {"macro", "weighted"}, default="macro"
@@ -312,6 +313,7 @@ def compare_auc(
             "score_a and score_b must have the same number of columns, got "
             f"{sides[0].n_scored} and {sides[1].n_scored}."
         )
+    _check_same_rows(*sides)
     check_choice("average", average, AVERAGES)
     left, right = (
         side.estimate(area, 0) if side.n_scored == 1 else _averaged(side, area, average)
@@ -337,10 +339,26 @@ def compare_auc(
         rope,
         metric=metric,
         names=names,
-        method=f"{sides[0].n} shared rows, DeLong",
+        method=f"{sides[0].n} shared rows, {_how(*sides)}",
         n=sides[0].n,
         prior="none: normal with DeLong's covariance",
     )
+
+
+def _check_same_rows(left, right):
+    """Refuse models that were not asked the same."""
+    if left.folded != right.folded:
+        raise ValueError(
+            "score_a and score_b must both be scores, or both cross-validators: the mean of folds "
+            "and the area of one ranking are different things."
+        )
+    if left.folded and not np.array_equal(np.unique(left.row), np.unique(right.row)):
+        raise ValueError("score_a and score_b must be cross-validators that tested the same rows.")
+
+
+def _how(*sides):
+    """Short text about the variance, the same for both models or one for each."""
+    return " and ".join(dict.fromkeys(side.describe("DeLong") for side in sides))
 
 
 def _perfect_variance(size):

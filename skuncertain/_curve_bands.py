@@ -313,7 +313,9 @@ class Boxes:
         """Least false positive rate at a true positive rate."""
         p, q = _neighbours(tpr, self.tpr[1], "left")
         line = _between(tpr, p, q, self.tpr[1], self.fpr[0], self.joined)
-        return np.where(self.joined[q], line, self.fpr[0][q])
+        found = np.where(self.joined[q], line, self.fpr[0][q])
+        # Before the first row there is nothing that a curve must have passed.
+        return np.where(tpr > self.tpr[1][0], found, 0.0)
 
 
 def _between(x, p, q, x_corner, y_corner, joined):

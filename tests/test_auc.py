@@ -14,6 +14,7 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import (
     KFold,
+    PredefinedSplit,
     RepeatedStratifiedKFold,
     StratifiedKFold,
     cross_val_predict,
@@ -720,6 +721,38 @@ def test_pooled(estimator, data):
         (pr_band, average_precision_posterior(y, bcv, pooling="pooled")),
     ):
         assert make(y, bcv).area.interval() == area.interval()
+
+
+def test_comparison_of_cross_validators(data):
+    X, y = data
+    shuffled = StratifiedKFold(4, shuffle=True, random_state=1)
+    splits = {GaussianNB(): FOLDS[0], LinearSVC(): shuffled}
+    parts = []  # mean of the folds, and the influence of every row on it
+    for estimator, cv in splits.items():
+        total, areas = np.zeros(y.size), []
+        for train, test in cv.split(X, y):
+            model = estimator.fit(X[train], y[train])
+            bayes = hasattr(model, "predict_proba")
+            score = (
+                model.predict_proba(X[test])[:, 1] if bayes else model.decision_function(X[test])
+            )
+            total[test] += influence(y[test], score)
+            areas.append(roc_auc_score(y[test], score))
+        k = cv.get_n_splits()
+        parts.append((np.mean(areas), total / k / np.sqrt((k + 1) / (2 * k))))
+    one, two = (fitted(estimator, data, cv) for estimator, cv in splits.items())
+    result = compare_auc(y, one, two)
+    assert result.difference.mean() == pytest.approx(parts[1][0] - parts[0][0], abs=1e-12)
+    spread = np.linalg.norm(parts[1][1] - parts[0][1])
+    assert result.difference.std() == pytest.approx(spread, rel=1e-8)
+    assert "120 shared rows, DeLong, mean of 5 folds, omega 0.6 and DeLong, mean of 4" in repr(
+        result
+    )
+    assert compare_auc(y, one, one).p_equivalent == 1
+    with pytest.raises(ValueError, match="both be scores, or both cross-validators"):
+        compare_auc(y, one, X[:, 0])
+    with pytest.raises(ValueError, match="cross-validators that tested the same rows"):
+        compare_auc(y, one, fitted(GaussianNB(), data, PredefinedSplit(np.arange(120) % 5 - 1)))
 
 
 def test_several_classes_of_a_cross_validator():

@@ -181,6 +181,21 @@ def test_pr_band_is_the_image_of_the_roc_band(band, prevalence, global_random_se
     assert 0.05 < inside.mean() < 0.95
 
 
+@pytest.mark.parametrize("band", ["simultaneous", "pointwise"])
+def test_a_negative_on_top_proves_nothing_about_small_recalls(band):
+    """The best row is a negative one, and still there may be positives above all negatives."""
+    y, score = np.repeat([0, 1], 30), np.r_[np.arange(29), 100.0, 10 + np.arange(30)]
+    found = pr_band(y, score, band=band)
+    _, high = found.at([0, 1e-12, 1e-6, 1e-3])
+    np.testing.assert_array_equal(high, 1)
+    assert found.high[0] == 1
+    # As many positives as could be above the best row: the rate of 0 hits among 30.
+    edge = found.boxes.tpr[1][0]
+    assert 0.05 < edge < 0.3
+    assert found.at(edge)[1] == 1
+    assert found.at(edge + 1e-9)[1] < 1
+
+
 def test_unknown_prevalence_widens_the_band(global_random_seed):
     y, score = sample(global_random_seed)
     unknown, known = pr_band(y, score), pr_band(y, score, prevalence=30 / 70)
@@ -525,6 +540,8 @@ def test_display_of_cross_validations(cls, make, data):
     bcv = BayesianCrossValidator(GaussianNB(), cv=folds, keep_predictions=True, refit=False)
     display = cls.from_predictions(y, bcv.fit(X, y), name="bcv")
     np.testing.assert_array_equal(display.bands[None].low, make(y, bcv).low)
+    # Without a name the legend says that this is not the mean of the areas of the folds.
+    assert legend_texts(cls.from_predictions(y, bcv))[0].startswith("folds pooled: A")
     with pytest.raises(ValueError, match="return_estimator=True, return_indices=True"):
         cls.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
     options["cv"] = RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)

@@ -9,7 +9,8 @@ It uses no prior, 0 per cell.
 """
 
 # %%
-# **Fig. 1.** MCC of both on another test set; precision and recall of both together.
+# **Fig. 1.** MCC of both on another test set; true precision and recall of both together (the
+# posterior, so this cloud is tighter than the paper's).
 
 import warnings
 

@@ -11,7 +11,7 @@ from skuncertain._cv_counts import take_rows
 from skuncertain._labels import as_labels
 from skuncertain._plot._base import Display, draw_iso_f1, merged, style
 from skuncertain._plot._text import interval_text, kept, listed, show
-from skuncertain._score_input import FoldScores, classifier_scores
+from skuncertain._score_input import FoldScores, classifier_scores, of_folds
 from skuncertain._validation import check_bool
 
 _POINTS = 501
@@ -97,6 +97,8 @@ class _CurveDisplay(Display):
             The display, plotted.
         """
         cls._check_options(plot_kwargs)
+        if name is None and of_folds(y_score):
+            name = "folds pooled"  # not the mean of the areas of the folds
         scores = y_score if isinstance(y_score, dict) else {None: y_score}
         options = {"level": level, "band": band, "labels": labels, "pos_label": pos_label}
         bands = {key: cls._make(y_true, score, **options) for key, score in scores.items()}
