@@ -9,6 +9,7 @@ from skuncertain._version import __version__ as __version__
 # checkers and editors read the imports; tests/test_public_api.py compares them with the table.
 if _typing.TYPE_CHECKING:
     from skuncertain._auc import auc_posterior, average_precision_posterior, compare_auc
+    from skuncertain._beta_posteriors import BetaPosterior
     from skuncertain._comparison import compare, compare_cv, compare_paired
     from skuncertain._comparison_result import ComparisonResult
     from skuncertain._counts import ConfusionCounts
@@ -18,7 +19,6 @@ if _typing.TYPE_CHECKING:
     from skuncertain._curve_bands import PrecisionRecallBand, RocBand, pr_band, roc_band
     from skuncertain._dataset_comparison import DatasetComparison, compare_datasets
     from skuncertain._datasets import load_published_classifiers
-    from skuncertain._distributions import BetaPosterior
     from skuncertain._folds import fold_interval, fold_posterior
     from skuncertain._frequentist import confidence_interval
     from skuncertain._functions import credible_interval, metric_posterior, proportion_posterior
@@ -66,6 +66,7 @@ if _typing.TYPE_CHECKING:
 
 _HOMES = {
     "_auc": "auc_posterior average_precision_posterior compare_auc",
+    "_beta_posteriors": "BetaPosterior",
     "_comparison": "compare compare_cv compare_paired",
     "_comparison_result": "ComparisonResult",
     "_counts": "ConfusionCounts",
@@ -75,7 +76,6 @@ _HOMES = {
     "_curve_bands": "PrecisionRecallBand RocBand pr_band roc_band",
     "_dataset_comparison": "DatasetComparison compare_datasets",
     "_datasets": "load_published_classifiers",
-    "_distributions": "BetaPosterior",
     "_folds": "fold_interval fold_posterior",
     "_frequentist": "confidence_interval",
     "_functions": "credible_interval metric_posterior proportion_posterior",

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from scipy.special import logit, ndtri
 from scipy.stats import rankdata
 
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._comparison_result import ComparisonResult, check_names, judge
-from skuncertain._distributions import BetaPosterior, Posterior, StackedPosterior
+from skuncertain._distributions import Posterior, StackedPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._location_scale import LogitNormalPosterior, NormalPosterior
 from skuncertain._ranked_scores import (

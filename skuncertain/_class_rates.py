@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skuncertain._distributions import BetaPosterior
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._metric_formulas import one_vs_rest, two_by_two
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import posterior_of, warn_undefined

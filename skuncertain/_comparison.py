@@ -8,11 +8,12 @@ from scipy.sparse import csr_array
 from scipy.special import betainc
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._comparison_result import ComparisonResult, check_names, check_rope, judge
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cv_scores import check_same_splits, fold_scores
 from skuncertain._differences import difference_of, discordance_posterior, probability_below
-from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._distributions import Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._fold_scores import score_posterior
 from skuncertain._labels import encode_together, positive_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skuncertain._distributions import BetaPosterior
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._report import column, interval_cell, section
 
 MOST_CLASSES = 20  # more do not fit on a page

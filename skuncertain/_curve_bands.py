@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from skuncertain._auc import ranking_posterior
-from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._beta_posteriors import BetaPosterior
+from skuncertain._distributions import Posterior
 from skuncertain._ranked_scores import area, average_precision, average_precision_at
 from skuncertain._score_input import ScoredRows, of_folds
 from skuncertain._special import beta_quantile

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._class_rates import cell_tables
 from skuncertain._confusion_section import MOST_CLASSES, confusion_section
-from skuncertain._distributions import BetaPosterior
 from skuncertain._fold_methods import Folds, per_proportion
 from skuncertain._fold_variance import wang_li_omega
 from skuncertain._metrics import get_metric

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 from scipy.special import betainc, expit, ndtr, ndtri
 
-from skuncertain._distributions import BetaPosterior
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._pairs import OPERATIONS, Link, OddsDifference, Pair
 from skuncertain._posterior import default_draws

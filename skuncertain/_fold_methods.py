@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._distributions import BetaPosterior
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._fold_scores import SCORE_METHODS, score_posterior
 from skuncertain._fold_variance import FoldVariance, fold_variance, wang_li_omega

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._counts import ConfusionCounts
-from skuncertain._distributions import BetaPosterior, Posterior
+from skuncertain._distributions import Posterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._intervals import Interval
 from skuncertain._labels import encode_together, positive_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._counts import ConfusionCounts
-from skuncertain._distributions import BetaPosterior
 from skuncertain._metric_formulas import collapse
 from skuncertain._metrics import get_metric
 from skuncertain._planning_studies import (

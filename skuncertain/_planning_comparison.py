@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc, ndtri
 
+from skuncertain._beta_posteriors import BetaPosterior
 from skuncertain._comparison_result import check_rope
 from skuncertain._differences import difference_of, discordance_posterior, probability_below
-from skuncertain._distributions import BetaPosterior
 from skuncertain._metrics import get_metric
 from skuncertain._planning_studies import TOLERANCE, Plan, Successes, last_true
 from skuncertain._validation import check_bool, check_number

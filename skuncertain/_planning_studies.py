@@ -7,9 +7,9 @@ import numpy as np
 from scipy.special import betainc
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._beta_posteriors import BetaBinomialPosterior
 from skuncertain._counts import ConfusionCounts
 from skuncertain._differences import probability_below
-from skuncertain._distributions import BetaBinomialPosterior
 from skuncertain._posterior import build_model
 from skuncertain._proportions import proportion_cells
 from skuncertain._special import beta_logpdf

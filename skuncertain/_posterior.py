@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._distributions import BetaBinomialPosterior, BetaPosterior
+from skuncertain._beta_posteriors import BetaBinomialPosterior, BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._metric_formulas import collapse, two_by_two
 from skuncertain._pairs import OPERATIONS, FBeta, Link, Pair

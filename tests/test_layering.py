@@ -1,6 +1,7 @@
 """Modules import only from lower layers, and other packages only as agreed."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ LAYERS = {
     "_special": 2,
     "_quadrature": 3,
     "_distributions": 4,
+    "_beta_posteriors": 5,
     "_gradients": 4,
     "_fold_variance": 5,
     "_ranking": 5,
@@ -51,7 +53,7 @@ LAYERS = {
     "_fold_methods": 9,
     "_scorers": 9,
     "_splits": 1,
-    "_confusion_section": 5,
+    "_confusion_section": 6,
     "_class_rates": 8,
     "_counts_report": 9,
     "_cv_report": 10,
@@ -242,3 +244,19 @@ def test_violations_are_found(source, reason):
 )
 def test_accepted_imports(source):
     assert _violations(source, "_priors") == []
+
+
+def test_the_page_on_architecture_has_every_module_in_its_layer():
+    page = ROOT.parent / "docs" / "develop" / "architecture.rst"
+    if not page.exists():
+        pytest.skip("the documentation is not here")
+    rows = re.findall(r"\* - (\d[\d, to]*)\n +- (.+)\n", page.read_text(encoding="utf-8"))
+    told = {}
+    for numbers, modules in rows:
+        ends = [part.split(" to ") for part in numbers.split(", ")]
+        layers = {n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)}
+        told |= dict.fromkeys(re.findall(r"``([\w.]+)``", modules), layers)
+    for module, layer in LAYERS.items():
+        known = told.get(module, told.get(module.split(".")[0]))
+        assert module == "__init__" or layer in known, module
+    assert all(name in LAYERS or f"{name}.__init__" in LAYERS for name in told)

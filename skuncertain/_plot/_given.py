@@ -5,10 +5,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skuncertain._beta_posteriors import BetaBinomialPosterior
 from skuncertain._counts import ConfusionCounts
 from skuncertain._cross_val_posterior import CrossValPosterior, cross_val_posterior
 from skuncertain._cv_report import SIDE_BY_SIDE
-from skuncertain._distributions import BetaBinomialPosterior
 from skuncertain._fold_methods import METHODS
 from skuncertain._search import SearchPosterior, search_posterior
 from skuncertain._validation import check_choice

@@ -1,0 +1,211 @@
+"""Beta and beta-binomial posteriors, for proportions and for metrics made of one."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, gammaln
+
+from skuncertain._distributions import Posterior
+from skuncertain._quadrature import BetaRule
+from skuncertain._special import beta_cdf, beta_hdi, beta_logpdf, beta_quantile, scale_odds
+from skuncertain._validation import as_numbers, check_number, shown
+
+LARGEST_SHAPE = 1e100  # sums and squares of shapes must be floats
+
+
+class BetaPosterior(Posterior):
+    """Beta posterior of a proportion, or of a metric whose odds are a multiple of its odds.
+
+    Parameters
+    ----------
+    a, b : float or array-like
+        Shapes. A shape of 0 is a point mass; both 0 is undefined (NaN).
+    odds : float, default=1.0
+        The metric M has ``odds(M) = odds * odds(X)`` with X ~ Beta(a, b). F1 is the case 2 with X
+        the Jaccard index.
+    **info : dict
+        Metric name, prior, observed value and the like.
+
+    See Also
+    --------
+    proportion_posterior : From successes and failures.
+    ConfusionCounts.posterior : From a confusion matrix.
+
+    Examples
+    --------
+    >>> from skuncertain import BetaPosterior
+    >>> posterior = BetaPosterior(27, 3)
+    >>> posterior.mean()
+    0.9
+    >>> posterior.interval()
+    Interval(low=0.772..., high=0.978...)
+    """
+
+    _hdi_reaches_ends = True  # where it is closed the density does not vanish: one-sided anyway
+
+    def __init__(self, a: ArrayLike, b: ArrayLike, *, odds: float = 1.0, **info: Any) -> None:
+        shapes = {name: as_numbers(f"shape {name}", given) for name, given in (("a", a), ("b", b))}
+        for name, shape in shapes.items():
+            if not np.all((shape >= 0) & (shape <= LARGEST_SHAPE)):
+                raise ValueError(
+                    f"shape {name} must be finite and >= 0 (at most {LARGEST_SHAPE:g}), got "
+                    f"{shown(shape)}."
+                )
+        try:
+            self.a, self.b = np.broadcast_arrays(*shapes.values())
+        except ValueError:
+            raise ValueError(
+                "shapes a and b must fit each other, got arrays of "
+                f"{' and '.join(str(shape.shape) for shape in shapes.values())}."
+            ) from None
+        self.odds = check_number("odds", odds, low=0, high=np.inf, closed=False)
+        super().__init__(self.a.shape, **info)
+
+    def _describe(self):
+        parts = [] if self.shape else [f"a={self.a:g}", f"b={self.b:g}"]
+        return parts if self.odds == 1 else [*parts, f"odds={self.odds:g}"]
+
+    def _closes(self):
+        return self.a <= 1, self.b <= 1  # the density does not vanish at that end
+
+    def _to_x(self, m):
+        return scale_odds(m, 1 / self.odds) if self.odds != 1 else m
+
+    def _to_metric(self, x):
+        return scale_odds(x, self.odds) if self.odds != 1 else x
+
+    def _moments(self):
+        a, b = self.a.ravel(), self.b.ravel()
+        with np.errstate(invalid="ignore"):
+            mean = a / (a + b)
+            variance = mean * (b / (a + b)) / (a + b + 1)
+        if self.odds != 1:
+            proper = np.flatnonzero((a > 0) & (b > 0))
+            for start in range(0, proper.size, 4096):
+                part = proper[start : start + 4096]
+                with np.errstate(invalid="ignore"):
+                    x, _, weight = BetaRule(a[part], b[part]).nodes()
+                value = self._to_metric(x)
+                centre = (weight * value).sum(axis=1) / weight.sum(axis=1)
+                spread = (weight * (value - centre[:, None]) ** 2).sum(axis=1)
+                # Shapes so different that the rule fails: next to an end, where odds are linear.
+                slope = self.odds / (1 + (self.odds - 1) * mean[part]) ** 2
+                close = ~np.isfinite(centre)
+                variance[part] = np.where(close, variance[part] * slope**2, spread)
+                mean[part] = np.where(close, self._to_metric(mean[part]), centre)
+        return mean.reshape(self.shape), variance.reshape(self.shape)
+
+    def _mean(self):
+        return self._moments()[0]
+
+    def _std(self):
+        return np.sqrt(self._moments()[1])
+
+    def _pdf(self, x):
+        m = np.asarray(x, dtype=float)
+        inside = (m >= 0) & (m <= 1)
+        z = self._to_x(np.where(inside, m, 0.5))
+        with np.errstate(over="ignore", divide="ignore"):
+            jacobian = (1 + (self.odds - 1) * z) ** 2 / self.odds
+            value = np.exp(beta_logpdf(z, self.a, self.b)) * jacobian
+        return np.where(inside, value, 0.0)
+
+    def _cdf(self, x):
+        m = np.asarray(x, dtype=float)
+        inside = np.clip(m, 0.0, 1.0)
+        value = beta_cdf(self._to_x(inside), self.a, self.b)
+        value = np.where(m < 0, 0.0, np.where(m >= 1, 1.0, value))
+        return np.where(np.isnan(m) | ((self.a == 0) & (self.b == 0)), np.nan, value)
+
+    def _quantile(self, q):
+        tail = (1,) * q.ndim
+        a, b = self.a.reshape(self.shape + tail), self.b.reshape(self.shape + tail)
+        return self._to_metric(beta_quantile(q, a, b))
+
+    def _sample(self, size, rng):
+        a, b = self.a[..., None], self.b[..., None]
+        safe = rng.beta(np.where(a > 0, a, 1.0), np.where(b > 0, b, 1.0), size=(*self.shape, size))
+        point = np.where((a == 0) & (b == 0), np.nan, (b == 0) * 1.0)
+        return self._to_metric(np.where((a > 0) & (b > 0), safe, point))
+
+    def _hdi(self, level):
+        low, high = beta_hdi(self.a, self.b, level, self.odds)
+        return self._to_metric(low), self._to_metric(high)
+
+
+class BetaBinomialPosterior(Posterior):
+    """Distribution of a share k / n of a new sample of n rows, k beta-binomial.
+
+    Parameters
+    ----------
+    a, b : float or array-like
+        Shapes of the posterior of the true share.
+    n : int
+        Number of new rows.
+    **info : dict
+        Metric name, prior, observed value and the like.
+    """
+
+    def __init__(self, a, b, n, **info):
+        self.a, self.b = np.broadcast_arrays(np.asarray(a, float), np.asarray(b, float))
+        self.n = n
+        super().__init__(self.a.shape, **info)
+        k = np.arange(n + 1)
+        p, q = self.a[..., None], self.b[..., None]
+        safe_p, safe_q = np.where(p > 0, p, 1.0), np.where(q > 0, q, 1.0)
+        choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        mass = np.exp(choose + betaln(k + safe_p, n - k + safe_q) - betaln(safe_p, safe_q))
+        mass = np.where((p == 0) & (q > 0), k == 0, mass)
+        mass = np.where((q == 0) & (p > 0), k == n, mass)
+        self._mass = np.where((p == 0) & (q == 0), np.nan, mass)
+        self._cumulated = np.cumsum(self._mass, axis=-1)
+
+    def _describe(self):
+        return [f"n={self.n}"]
+
+    def _mean(self):
+        return self.a / (self.a + self.b)
+
+    def _std(self):
+        total = self.a + self.b
+        mean = self.a / total
+        return np.sqrt(mean * (1 - mean) * (total + self.n) / (self.n * (total + 1)))
+
+    def _pdf(self, x):
+        k = np.asarray(x, dtype=float) * self.n
+        nearest = np.clip(np.rint(k), 0, self.n)
+        mass = self._look_up(self._mass, nearest.astype(int))
+        return np.where(np.abs(k - nearest) < 1e-9 * self.n, mass, 0.0)
+
+    def _look_up(self, table, k):
+        k = np.broadcast_to(k, np.broadcast_shapes(k.shape, self.shape))
+        table = np.broadcast_to(table, (*k.shape, self.n + 1))
+        return np.take_along_axis(table, k[..., None], axis=-1)[..., 0]
+
+    def _cdf(self, x):
+        x = np.clip(np.asarray(x, dtype=float), -1.0, 2.0)
+        k = np.floor(x * self.n + 1e-9).astype(int)
+        value = self._look_up(self._cumulated, np.clip(k, 0, self.n))
+        return np.where(k < 0, 0.0, np.where(k >= self.n, 1.0, value))
+
+    def _quantile(self, q):
+        reached = self._cumulated[..., None] >= q.ravel() - 1e-12
+        k = np.argmax(reached, axis=-2)
+        return (k / self.n).reshape(self.shape + q.shape)
+
+    def _sample(self, size, rng):
+        rate = rng.beta(self.a[..., None], self.b[..., None], size=(*self.shape, size))
+        return rng.binomial(self.n, rate) / self.n
+
+    def _hdi(self, level):
+        """Shortest run of shares with at least `level` of the mass."""
+        flat = self._cumulated.reshape(-1, self.n + 1)
+        low, high = np.empty(len(flat)), np.empty(len(flat))
+        for row, cumulated in enumerate(flat):
+            before = np.concatenate([[0.0], cumulated[:-1]])
+            last = np.searchsorted(cumulated, before + level - 1e-12)
+            width = np.where(last <= self.n, last - np.arange(self.n + 1), self.n + 1)
+            best = int(np.argmin(width))
+            low[row], high[row] = best / self.n, last[best] / self.n
+        return low.reshape(self.shape), high.reshape(self.shape)
