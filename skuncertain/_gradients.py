@@ -8,6 +8,7 @@ derivative written out. A function of the user is differenced cell by cell.
 import numpy as np
 
 from skuncertain._metric_formulas import collapse, kappa_weights, one_vs_rest
+from skuncertain._metrics import class_function
 from skuncertain._proportions import proportion_cells
 
 MAX_CLASSES_DIFFERENCED = 100  # a user's function is evaluated twice per cell
@@ -70,7 +71,7 @@ def _of_cells(function, cells):
 
 def _of_average(matrix, metric):
     """A row of class i predicted as j is tp of i or fn of i and fp of j, and tn of the others."""
-    function = metric.function.keywords["function"]
+    function = class_function(metric).keywords["function"]
     n_classes = matrix.shape[-1]
     cells = one_vs_rest(matrix)
     diagonal = np.eye(n_classes)

@@ -87,14 +87,19 @@ def prevalence_threshold(tp, fn, fp, tn, zero_division):
     return divide(root_fpr, root_tpr + root_fpr, zero_division)
 
 
-def averaged(matrix, zero_division, *, function, average):
-    cells = one_vs_rest(matrix)
+def of_classes(matrix, zero_division, *, function):
+    """Metric that sees nothing but the cells of every class against the rest."""
+    return function(*one_vs_rest(matrix), zero_division)
+
+
+def averaged(tp, fn, fp, tn, zero_division, *, function, average):
+    cells = (tp, fn, fp, tn)
     if average == "micro":
         return np.asarray(function(*(cell.sum(axis=-1) for cell in cells), zero_division))
     values = np.asarray(function(*cells, zero_division))
     if average == "macro":
         return values.mean(axis=-1)
-    support = matrix.sum(axis=-1)
+    support = tp + fn
     # A class without rows has weight 0: its value does not matter, defined or not.
     values = np.where(support == 0, 0.0, values)
     return divide((values * support).sum(axis=-1), support.sum(axis=-1), zero_division)
@@ -114,9 +119,8 @@ def balanced_accuracy(matrix, zero_division):
     return recall.mean(axis=-1)
 
 
-def matthews(matrix, zero_division):
+def matthews(tp, fn, fp, tn, zero_division):
     # Sums of products of cells instead of differences of squares: no cancellation at counts of 1e9.
-    tp, fn, fp, tn = one_vs_rest(matrix)
     covariance = (tp * tn - fp * fn).sum(axis=-1)
     true = ((tp + fn) * (fp + tn)).sum(axis=-1)
     predicted = ((tp + fp) * (fn + tn)).sum(axis=-1)
@@ -131,7 +135,13 @@ def kappa_weights(n_classes, weights):
     return {"none": (step > 0) * 1.0, "linear": step, "quadratic": step**2}[weights]
 
 
-def kappa(matrix, zero_division, *, weights):
+def kappa(tp, fn, fp, tn, zero_division):
+    true = tp + fn
+    observed, expected = fn.sum(axis=-1) * true.sum(axis=-1), (true * (fn + tn)).sum(axis=-1)
+    return 1.0 - divide(observed, expected, 1.0 - zero_division)
+
+
+def weighted_kappa(matrix, zero_division, *, weights):
     weight = kappa_weights(matrix.shape[-1], weights)
     expected = np.einsum("...i,ij,...j->...", matrix.sum(axis=-1), weight, matrix.sum(axis=-2))
     observed = np.einsum("...ij,ij->...", matrix, weight) * matrix.sum(axis=(-2, -1))

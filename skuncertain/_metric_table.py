@@ -57,26 +57,26 @@ OF_MATRIX = {
         "mean of the recalls; of two classes (recall + specificity) / 2",
     ),
     "matthews_corrcoef": (
-        formulas.matthews,
+        partial(formulas.of_classes, function=formulas.matthews),
         (-1, 1),
         True,
         "correlation of truth and prediction; of two classes "
         "(tp tn - fp fn) / sqrt((tp + fp) (tp + fn) (tn + fp) (tn + fn))",
     ),
     "cohen_kappa": (
-        partial(formulas.kappa, weights="none"),
+        partial(formulas.of_classes, function=formulas.kappa),
         (-1, 1),
         True,
         "(accuracy - chance) / (1 - chance), with the accuracy that chance would give",
     ),
     "cohen_kappa_linear": (
-        partial(formulas.kappa, weights="linear"),
+        partial(formulas.weighted_kappa, weights="linear"),
         (-1, 1),
         True,
         "1 - disagreement / that of chance, errors weighted with |i - j|",
     ),
     "cohen_kappa_quadratic": (
-        partial(formulas.kappa, weights="quadratic"),
+        partial(formulas.weighted_kappa, weights="quadratic"),
         (-1, 1),
         True,
         "1 - disagreement / that of chance, errors weighted with (i - j)**2",

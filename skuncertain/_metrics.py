@@ -203,6 +203,13 @@ class Metric:
         )
 
 
+def class_function(metric):
+    """Function of the cells (tp, fn, fp, tn) of all classes, if that is all a metric sees."""
+    function = metric.function
+    of_classes = isinstance(function, partial) and function.func is formulas.of_classes
+    return function.keywords["function"] if of_classes else None
+
+
 def warn_if_undefined(name, value, zero_division):
     """Return the value (a float if scalar), with one warning if it holds an unasked NaN."""
     undefined = np.isnan(value)
@@ -261,10 +268,11 @@ def _make_registry():
 
 
 def _average_of(metric, average):
+    of_cells = partial(formulas.averaged, function=metric.function, average=average)
     return replace(
         metric,
         name=f"{metric.name}_{average}",
-        function=partial(formulas.averaged, function=metric.function, average=average),
+        function=partial(formulas.of_classes, function=of_cells),
         average=average,
         numerator=None,  # the average of fractions is no linear fraction
         denominator=None,

@@ -15,7 +15,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._beta_posteriors import BetaBinomialPosterior, BetaPosterior
 from skuncertain._draws_posterior import DrawsPosterior
+from skuncertain._gamma_draws import Gammas, class_draws, log_gamma, narrowed_exp
 from skuncertain._metric_formulas import collapse, two_by_two
+from skuncertain._metrics import class_function
 from skuncertain._pairs import OPERATIONS, FBeta, Link, Pair
 from skuncertain._priors import OWN_PROPORTION, PER_CELL, cell_prior, describe_prior
 from skuncertain._proportions import proportion_cells, proportion_counts
@@ -33,11 +35,12 @@ from skuncertain._warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 
 MODELS = ("dirichlet", "three-beta", "rows")
-_SPARSE_FROM = 100  # classes: from here on most cells are empty
 SMALLEST = 0.05  # shape of a Beta variable; below, ratios of two need more than the range of floats
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
+_FEWEST = 2**10  # draws of a cell at once: fewer cost more for the call than for the numbers
+_FOLDED = ("f1_macro", "jaccard_macro")  # i taken for j and j taken for i count alike
 _KAPPAS = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
 
 
@@ -69,15 +72,15 @@ class JointModel:
 
     @cached_property
     def _cells(self):
-        return _Gammas(self.rows, (-2, -1) if self.matched else (-1,))
+        return Gammas(self.rows, (-2, -1) if self.matched else (-1,))
 
     @cached_property
     def _weights(self):
-        return _Gammas(self.frequencies, (-1,))
+        return Gammas(self.frequencies, (-1,))
 
     def sample(self, rng, size):
         """Unnormalised draws of all cells, shape (size, ..., C, C)."""
-        if self._underflows():
+        if self.underflows():
             return self._sample_in_logs(rng, size)
         cells = self._cells.draw(rng, size)
         if self.matched:
@@ -88,7 +91,7 @@ class JointModel:
             return cells * self.frequencies[..., None]
         return cells * self._weights.draw(rng, size)[..., None]
 
-    def _underflows(self):
+    def underflows(self):
         """Whether a row or column could come out as 0, and make 0/0 of a ratio that exists."""
         totals = [self.rows.sum(axis=-1)]
         if self.matched:
@@ -98,7 +101,7 @@ class JointModel:
         return any(np.any((total > 0) & (total <= 0.05)) for total in totals)
 
     def _sample_in_logs(self, rng, size):
-        logs = _log_gamma(rng, self.rows, size)
+        logs = log_gamma(rng, self.rows, size)
         if not self.matched:
             with np.errstate(divide="ignore", invalid="ignore"):
                 top = logs.max(axis=-1, keepdims=True)
@@ -106,78 +109,10 @@ class JointModel:
                 weight = (
                     np.log(self.frequencies)
                     if self.fixed
-                    else _log_gamma(rng, self.frequencies, size)
+                    else log_gamma(rng, self.frequencies, size)
                 )
             logs += weight[..., None]
-        return _narrowed_exp(logs)
-
-
-class _Gammas:
-    """Gamma draws, one per shape; only their ratios along `axes` are meant."""
-
-    def __init__(self, shapes, axes):
-        self.shapes = shapes
-        sums = [shapes.sum(axis=axis) for axis in axes]
-        self.sparse = shapes.shape[-1] >= _SPARSE_FROM and all(np.all(x >= 0.5) for x in sums)
-        if self.sparse:
-            flat = shapes.ravel()
-            self.tiny = np.flatnonzero((flat > 0) & (flat < 0.1))
-            self.rest = np.flatnonzero(flat >= 0.1)
-            self.limit = 1e-30 ** flat[self.tiny].max(initial=0.0)
-
-    def draw(self, rng, size):
-        """Draws of shape (size, ...)."""
-        shapes = self.shapes
-        if self.sparse:
-            return self._sparse(rng, size)
-        return rng.standard_gamma(shapes, size=(size, *shapes.shape))
-
-    def _sparse(self, rng, size):
-        """Draws of many cells, most of them with a tiny shape.
-
-        G(a) = G(a + 1) U**(1/a), and for a tiny shape that is below 1e-30 unless U is above
-        1e-30**a, which is rare: a uniform number says so, and only the others cost a gamma draw.
-        What is below 1e-30 becomes 0; a sum with a shape of 1/2 misses it once in 1e15 draws.
-        """
-        flat, tiny = self.shapes.ravel(), self.tiny
-        draws = np.zeros((size, flat.size))
-        draws[:, self.rest] = rng.standard_gamma(flat[self.rest], size=(size, self.rest.size))
-        if tiny.size:
-            uniform = rng.random(size * tiny.size)
-            found = np.flatnonzero(uniform > self.limit)
-            draw, cell = np.divmod(found, tiny.size)
-            cell = tiny[cell]
-            shape = flat[cell]
-            draws[draw, cell] = uniform[found] ** (1 / shape) * rng.standard_gamma(shape + 1)
-        return draws.reshape(size, *self.shapes.shape)
-
-
-def _log_gamma(rng, shapes, size):
-    """Logs of gamma draws. For small shapes G(a) = G(a + 1) exp(-E / a), which cannot underflow."""
-    small, full = shapes < 0.1, (size, *shapes.shape)
-    logs = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes), size=full))
-    with np.errstate(divide="ignore"):
-        drop = rng.standard_exponential(full) / shapes
-    return np.where(small, logs - drop, logs)
-
-
-def _narrowed_exp(logs):
-    """Exponentials of (..., C, C) up to a factor per matrix, all above 0.
-
-    Where one cell is exp(40) times another their sum does not notice the smaller one. Wider gaps
-    are narrowed, so that all cells, and products of two, are floats: which of two tiny cells is the
-    larger one, and whether by far, is kept.
-    """
-    flat = logs.reshape(*logs.shape[:-2], -1)
-    widest = max(600.0 / flat.shape[-1], 40.0)
-    order = np.argsort(-flat, axis=-1)
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(np.take_along_axis(flat, order, axis=-1), axis=-1)
-    steps = np.maximum(np.nan_to_num(steps, nan=0.0, neginf=-widest), -widest)
-    value = np.full(flat.shape, 300.0)
-    np.put_along_axis(value, order[..., 1:], 300.0 + np.cumsum(steps, axis=-1), axis=-1)
-    value = np.where(np.isneginf(flat), 0.0, np.exp(value))
-    return np.where(np.isnan(flat), np.nan, value).reshape(logs.shape)
+        return narrowed_exp(logs)
 
 
 def build_model(matrix, prior, model, prevalence, positive):
@@ -508,12 +443,25 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
     cells = joint.rows.shape[-1] ** 2
     n_draws = default_draws(cells, size) if n_draws is None else check_draws(n_draws, size)
     seed = resolve_seed(random_state)
-    chunk = max(1, _CHUNK // (cells * max(size, 1)))
+    functions = [class_function(metric) for metric in metrics]
+    by_class = n is None and joint.matched and all(functions) and not joint.underflows()
+    if by_class:
+        folded = all(metric.name in _FOLDED for metric in metrics)
+        chunk = max(1, _CHUNK // (joint.rows.shape[-1] * max(size, 1)), _FEWEST // max(size, 1))
+    else:
+        chunk = max(1, _CHUNK // (cells * max(size, 1)))
     starts = range(0, n_draws, chunk)
     result = np.empty((len(metrics), *joint.shape, n_draws))
     for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
         rng = np.random.default_rng(child)
         stop = min(start + chunk, n_draws)
+        if by_class:
+            sample = class_draws(rng, joint.rows, stop - start, folded)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                for k, function in enumerate(functions):
+                    value = function(*sample, np.nan)
+                    result[k, ..., start:stop] = np.moveaxis(value, 0, -1)
+            continue
         sample = joint.sample(rng, stop - start)
         joint_shape = sample.shape
         if n is not None:

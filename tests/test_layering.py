@@ -32,6 +32,7 @@ LAYERS = {
     "_distributions": 4,
     "_beta_posteriors": 5,
     "_gradients": 4,
+    "_gamma_draws": 1,
     "_fold_variance": 5,
     "_ranking": 5,
     "_location_scale": 5,
