@@ -39,7 +39,7 @@ SMALLEST = 0.05  # shape of a Beta variable; below, ratios of two need more than
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 _CHUNK = 2**17  # cells drawn at once: 1 MiB stays in cache
-_FEWEST = 2**10  # draws of a cell at once: fewer cost more for the call than for the numbers
+_OF_A_CELL = 2**10, 2**12  # draws at once: fewer cost more for the calls than for the numbers
 _FOLDED = ("f1_macro", "jaccard_macro")  # i taken for j and j taken for i count alike
 _KAPPAS = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
 
@@ -447,7 +447,7 @@ def draw_metrics(joint, metrics, positive, n_draws, random_state, n=None):
     by_class = n is None and joint.matched and all(functions) and not joint.underflows()
     if by_class:
         folded = all(metric.name in _FOLDED for metric in metrics)
-        chunk = max(1, _CHUNK // (joint.rows.shape[-1] * max(size, 1)), _FEWEST // max(size, 1))
+        chunk = int(np.clip(_CHUNK // joint.rows.shape[-1], *_OF_A_CELL)) // max(size, 1) or 1
     else:
         chunk = max(1, _CHUNK // (cells * max(size, 1)))
     starts = range(0, n_draws, chunk)
