@@ -461,7 +461,7 @@ def compare_cv(
         if values.size < 2:
             raise ValueError(f"at least two folds need a score of both, got {values.size}.")
     # Equal gaps must be equal, whatever the rounding of the scores that they come from.
-    unit = 2.0**-47 * max(np.nanmax(np.abs(x.values)) for x in sides) or 1.0
+    unit = 2.0**-47 * max(np.fmax.reduce(np.abs(x.values), axis=None) for x in sides) or 1.0
     values = np.round(values / unit) * unit
     with dropped(UndefinedMetricWarning):  # told above
         difference = score_posterior(

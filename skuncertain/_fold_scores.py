@@ -9,6 +9,7 @@ from skuncertain._warnings import warn_user
 
 SCORE_METHODS = ("t", "corrected_t", "nadeau_bengio")
 GRANDVALET_RHO = 0.7
+_EPSILON = np.finfo(float).eps
 
 
 def score_posterior(
@@ -20,15 +21,15 @@ def score_posterior(
     "nadeau_bengio" it is multiplied with 1/splits + n_test/n_train instead.
     """
     usable = ~np.isnan(scores)
-    number = usable.sum(axis=-1)
-    if np.all(number < 2) and metric is None:
+    complete, number = usable.all(), usable.sum(axis=-1)
+    if metric is None and (number < 2).all():
         raise ValueError(
             f"method={method!r} needs a score in at least two folds, got {int(number.max())}."
         )
     # In a stack, a problem with a single score has no answer; the others have theirs.
     number = np.where(number < 2, np.nan, number)
     name = metric or "score"
-    if not usable.all():
+    if not complete:
         warn_user(
             f"{name} is undefined (0/0) in {int((~usable).sum())} of {usable.size} folds: they are "
             "left out, so the mean is not that of all rows.",
@@ -40,12 +41,14 @@ def score_posterior(
             "method='pooled'.",
             UndefinedMetricWarning,
         )
+    values = scores if complete else np.where(usable, scores, 0.0)
     with np.errstate(invalid="ignore"):
-        mean = np.where(usable, scores, 0.0).sum(axis=-1) / number
-        deviation = np.where(usable, scores - mean[..., None], 0.0)
+        mean = values.sum(axis=-1) / number
+        deviation = values - mean[..., None]
     # Equal scores have no variance at all, whatever the rounding of their mean.
-    scale = np.max(np.abs(np.where(usable, scores, 0.0)), axis=-1, keepdims=True)
-    deviation = np.where(np.abs(deviation) <= 4 * np.finfo(float).eps * scale, 0.0, deviation)
+    scale = np.abs(values).max(axis=-1, keepdims=True)
+    ignored = (np.abs(deviation) <= 4 * _EPSILON * scale) | ~usable
+    deviation = np.where(ignored, 0.0, deviation)
     variance = np.square(deviation).sum(axis=-1) / (number - 1)
     folds = number / n_repeats  # repetitions of the same rows are no further folds
     if method == "nadeau_bengio":
@@ -84,14 +87,19 @@ def _test_over_train(shape, usable, n_train, n_test):
                 f"or one per fold ({shape[-1]})."
             )
         array = rectangular(parameter, value)
-        if array.dtype.kind not in "iuf" or np.any(~(array > 0)) or not np.isfinite(array).all():
+        if array.dtype.kind not in "iuf" or not ((array > 0) & (array < np.inf)).all():
             raise ValueError(f"{parameter} must hold positive numbers of rows, got {shown(value)}.")
-        try:
-            sizes.append(np.broadcast_to(array, shape))
-        except ValueError:
-            raise ValueError(
-                f"{parameter} must be a number or have one entry per fold, {shape[-1]}, got shape "
-                f"{array.shape}."
-            ) from None
-    ratio = np.where(usable, sizes[1] / sizes[0], 0.0)
+        if array.ndim:
+            try:
+                array = np.broadcast_to(array, shape)
+            except ValueError:
+                raise ValueError(
+                    f"{parameter} must be a number or have one entry per fold, {shape[-1]}, got "
+                    f"shape {array.shape}."
+                ) from None
+        sizes.append(array)
+    ratio = sizes[1] / sizes[0]
+    if not np.ndim(ratio):
+        return ratio
+    ratio = np.where(usable, ratio, 0.0)
     return ratio.sum(axis=-1) / np.maximum(usable.sum(axis=-1), 1)

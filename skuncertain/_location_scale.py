@@ -43,9 +43,12 @@ class StudentPosterior(Posterior):
             return np.where(self.scale == 0, 0.0, self.scale * spread)
 
     def _standardised(self, x):
+        point = self.scale == 0
+        if not point.any():
+            return (x - self.loc) / self.scale
         with np.errstate(divide="ignore", invalid="ignore"):
             z = (x - self.loc) / self.scale
-        return np.where(self.scale == 0, np.where(x >= self.loc, np.inf, -np.inf), z)
+        return np.where(point, np.where(x >= self.loc, np.inf, -np.inf), z)
 
     def _pdf(self, x):
         z, df = self._standardised(x), self.df

@@ -191,9 +191,9 @@ class DrawCounter:
         first = last = np.broadcast_to(np.arange(1, m + 1), (size, m))
         if np.any(ordered[:, 1:] == ordered[:, :-1]):
             first, last = _shared_places(ordered)
-        back = np.empty_like(order)
-        np.put_along_axis(back, order, np.broadcast_to(np.arange(m), (size, m)), axis=1)
-        first, last = (np.take_along_axis(place, back, axis=1).T for place in (first, last))
+        tied = last is not first
+        first = _put_back(first, order)
+        last = _put_back(last, order) if tied else first
         self.rank += 0.5 * (first + last).sum(axis=1)
         self.ranked += size
         if self.ranks is not None:  # ties share all their ranks: +1/k at the first, -1/k behind
@@ -216,6 +216,13 @@ class DrawCounter:
         if self.ranks is not None:
             ranks = np.cumsum(self.ranks, axis=1)[:, :-1] / self.ranked
         return self.best / self.n, self.rank / self.ranked, self.loss / self.n, pairs, ranks
+
+
+def _put_back(place, order):
+    """Places of the sorted candidates as places of the candidates, (m, draws)."""
+    found = np.empty_like(order)
+    np.put_along_axis(found, order, place, axis=1)
+    return found.T
 
 
 def _shared_places(ordered):

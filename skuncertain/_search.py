@@ -26,7 +26,7 @@ from skuncertain._validation import (
 from skuncertain._warnings import remember_warnings
 
 _SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
-_CHUNK = 4_000_000  # numbers worked on at once
+_CHUNK = 500_000  # numbers worked on at once: 4 MiB, of which there are a few
 _COLUMNS = (
     *("low", "high", "p_best", "expected_rank", "expected_loss"),
     *("p_worse", "p_equivalent", "p_better", "difference", "difference_low", "difference_high"),

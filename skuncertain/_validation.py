@@ -113,15 +113,18 @@ def check_draws(n_draws, size):
 
 def check_number(parameter, value, *, low, high, closed=True):
     """Return `value` as a float between `low` and `high`."""
-    rule = f"{parameter} must be a number in {'[' if closed else '('}{low:g}, {high:g}"
-    rule += "]" if closed and np.isfinite(high) else ")"
+
+    def rule():
+        end = "]" if closed and np.isfinite(high) else ")"
+        return f"{parameter} must be a number in {'[' if closed else '('}{low:g}, {high:g}{end}"
+
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{rule}, got {shown(value)}.")
+        raise TypeError(f"{rule()}, got {shown(value)}.")
     value = float(value) if isinstance(value, np.floating) else value  # half floats end at 65504
     inside = low <= value <= high if closed else low < value < high
     if not inside or abs(value) > LARGEST_FLOAT:
         hint = share_hint(value) if (low, high) == (0, 1) else ""
-        raise ValueError(f"{rule}, got {shown(value)}.{hint}")
+        raise ValueError(f"{rule()}, got {shown(value)}.{hint}")
     return float(value)
 
 

@@ -120,9 +120,10 @@ def test_tiny_shapes_are_drawn_rarely_and_rightly(largest, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     draw, cell, value = tiny_draws(rng, shapes, N)
     assert np.all(np.diff(draw * 500 + cell) > 0)  # no place twice
-    assert draw.max() < N and cell.max() < 500
+    assert draw.max() < N
+    assert cell.max() < 500
     # A largest shape of 1e-4 times log(1e20) = 46: so many of the cells are looked at.
-    chance = 1 - 1e-20**shapes.max()
+    chance = 1 - 1e-20 ** shapes.max()
     assert abs(draw.size / (N * 500) - chance) < 5 * np.sqrt(chance / (N * 500))
     sums = np.bincount(draw, value, N)
     _assert_gamma(sums, shapes.sum())
