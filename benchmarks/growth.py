@@ -83,7 +83,7 @@ def folds(k):
 def candidates(m):
     scores = np.random.default_rng(SEED).normal(0.8, 0.03, (m, 10))
     results = {f"split{k}_test_score": scores[:, k] for k in range(10)}
-    return lambda: search_posterior(results, n_repeats=1, random_state=SEED)
+    return lambda: search_posterior(results, n_repeats=1, n_draws=2000, random_state=SEED)
 
 
 def draws(n):
@@ -124,7 +124,7 @@ LINES = {
         10.0 ** np.arange(1, 6),
         1,
         1,
-        "fewer draws from 2,000 on",
+        "2,000 joint draws",
     ),
     "draws: macro F1 of 3 classes": (draws, 10.0 ** np.arange(3, 8), 1.1, 1, "sorted, n log n"),
     "matrices: F1 intervals": (stack_closed, 10.0 ** np.arange(1, 6), 1, 1, "one quantile each"),

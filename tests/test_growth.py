@@ -18,6 +18,7 @@ from skuncertain import (
     fold_posterior,
     search_posterior,
 )
+from skuncertain._gamma_draws import class_draws
 
 
 def calls(function):
@@ -46,6 +47,23 @@ def peak(function):
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+class CountedNumbers:
+    """Generator that counts the random numbers that it is asked for."""
+
+    def __init__(self):
+        self.rng, self.n = np.random.default_rng(0), 0
+
+    def __getattr__(self, name):
+        method = getattr(self.rng, name)
+
+        def counted(*args, **kwargs):
+            found = method(*args, **kwargs)
+            self.n += np.size(found)
+            return found
+
+        return counted
 
 
 def _matrices(*shape, seed=0):
@@ -174,3 +192,33 @@ def test_draws_of_many_classes_fit_into_a_fixed_memory():
         assert posterior.n_draws == (20_000 if n_classes == 30 else 1000)
     assert sizes[1] < 60 * 2**20  # all draws at once would be 137 MiB
     assert sizes[1] < 100 * sizes[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 10, 50])
+def test_opposite_errors_are_one_number(n_classes):
+    shapes, n = np.full((n_classes, n_classes), 2.0), 100
+    for folded, cells in ((True, n_classes * (n_classes + 1) // 2), (False, n_classes**2)):
+        rng = CountedNumbers()
+        class_draws(rng, shapes, n, folded)
+        assert rng.n == n * cells
+
+
+def test_empty_cells_cost_few_numbers():
+    n_classes, n = 300, 50
+    shapes = np.full((n_classes, n_classes), 1 / n_classes**1.5) + 20 * np.eye(n_classes)
+    shapes[:, 0] += 1.0
+    rng = CountedNumbers()
+    class_draws(rng, shapes, n, folded=True)
+    drawn = n * (2 * n_classes - 1)  # the diagonal, and the errors with class 0
+    empty = n * (n_classes - 1) * (n_classes - 2) / 2
+    chance = 1 - 1e-20 ** (2 * shapes[1, 2])  # of not being next to nothing: a 60th
+    # A gap, a uniform number and a gamma variate each, and a few gaps too many.
+    assert drawn < rng.n < drawn + 1.1 * 3 * chance * empty
+    assert rng.n < 0.1 * n * n_classes**2
+
+
+def test_draws_of_a_search_are_made_in_parts():
+    scores = _scores(10_000)
+    for n_draws in (1000, 3000):
+        parts = peak(lambda n=n_draws: search_posterior(scores, n_repeats=1, n_draws=n))
+        assert parts < 50 * 2**20  # all draws at once would be 76 and 229 MiB
