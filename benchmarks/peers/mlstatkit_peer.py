@@ -9,16 +9,11 @@ def bootstrap_f1(data, seed):
         data["y_true"],
         data["y_pred"],
         "f1",
-        n_bootstraps=int(data["n_resamples"]),
+        n_bootstraps=int(data.get("n_resamples", 1000)),
         average="binary",
         random_state=seed,
     )
     return [found[1:]]
-
-
-def f1(data, seed):
-    """With a fifth of its default of 1,000 resamples, so that there are enough samples."""
-    return bootstrap_f1({**data, "n_resamples": 200}, seed)
 
 
 def auc(data, seed):
@@ -33,14 +28,15 @@ def compare_auc(data, seed):
 
 def folds_as_one(data, seed):
     """No method for folds: all out-of-fold predictions as if they were one test set."""
-    return f1({"y_true": data["y_true"].ravel(), "y_pred": data["y_pred"].ravel()}, seed)
+    rows = {name: data[name].ravel() for name in ("y_true", "y_pred")}
+    return bootstrap_f1({**data, **rows}, seed)
 
 
 if __name__ == "__main__":
     main(
         "MLstatkit",
         {
-            "f1": f1,
+            "f1": bootstrap_f1,
             "bootstrap_f1": bootstrap_f1,
             "auc": auc,
             "compare_auc": compare_auc,
