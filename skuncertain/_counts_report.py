@@ -13,7 +13,7 @@ from skuncertain._warnings import kept
 
 BASES = ("precision", "recall", "f1")
 MOST_DRAWN = 100  # classes; a picture of more is longer than it is useful
-_DRAWN = ("f1_macro", "precision_weighted", "f1_weighted")
+_DRAWN = ("precision_weighted", "f1_weighted")  # macro F1 needs fewer numbers on its own
 READING = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other.",
