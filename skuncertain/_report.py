@@ -335,7 +335,7 @@ def _plain(value):
 def _strict(value):
     """The same without NaN and infinities, which JSON does not know."""
     if isinstance(value, dict):
-        return {key: _strict(entry) for key, entry in value.items()}
+        return {_strict(key): _strict(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_strict(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -369,7 +369,7 @@ def _csv_line(values):
     missing = [value is None or value != value for value in values]
     texts = ["" if skip else value for skip, value in zip(missing, values, strict=True)]
     csv.writer(file, lineterminator="\r\n").writerow(texts)
-    return file.getvalue().removesuffix("\r\n") + "\n"
+    return _strict(file.getvalue().removesuffix("\r\n")) + "\n"
 
 
 # --------------------------------------------------------------------------------------------------

@@ -40,13 +40,17 @@ from skuncertain import (
     threshold_report,
 )
 from skuncertain._csv_counts import TableFileError
-from skuncertain._table_files import read_matrix
+from skuncertain._search_files import read_search_results
+from skuncertain._table_files import read_matrix, read_predictions
 
 COUNTS = ConfusionCounts([[40, 6], [9, 45]])
 Y, P = [0, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1]
 FOLDS = [[[8, 2], [1, 9]], [[7, 3], [2, 8]], [[9, 1], [3, 7]]]
 RAGGED = [[1, 2], [3]]
 HUGE = 10**400
+UNSHOWN = 10**5000  # Python writes no integer of more than 4300 digits
+SPAN = np.timedelta64(3, "D")  # an integer, says numpy
+MASKED = np.ma.array(Y, mask=[0, 1, 0, 0, 0, 0])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -293,6 +297,43 @@ REFUSED = [
     (lambda: make_bound_scorer("f1", pos_label=np.zeros(2)), "pos_label"),
     (lambda: most_probable_best("score", test_train_ratio="x"), "test_train_ratio"),
     (lambda: SequentialPosterior("f1").update(RAGGED, [0, 1]), "y_true"),
+    (lambda: credible_interval(Y, P, level=UNSHOWN), "level"),
+    (lambda: credible_interval(Y, P, level=SPAN), "level"),
+    (lambda: credible_interval(Y, P, level=1 - 2**-53), "level"),
+    (lambda: credible_interval(Y, P, prior=SPAN), "prior"),
+    (lambda: credible_interval(Y, P, kind=UNSHOWN), "kind"),
+    (lambda: credible_interval(Y, P, pos_label=UNSHOWN), "pos_label"),
+    (lambda: credible_interval(Y, P, pos_label=memoryview(bytearray(2))), "pos_label"),
+    (lambda: credible_interval(Y, P, random_state=SPAN), "random_state"),
+    (lambda: credible_interval(Y, P, random_state=UNSHOWN), "random_state"),
+    (lambda: credible_interval(Y, P, labels={0, 1}), "labels.*set"),
+    (lambda: credible_interval(Y, P, labels=b"ab"), "labels"),
+    (lambda: credible_interval(Y, P, labels=["x" * 5000] * 2), "labels must be distinct"),
+    (lambda: credible_interval(MASKED, P), "y_true.*masked"),
+    (lambda: credible_interval(Y, MASKED), "y_pred.*masked"),
+    (lambda: credible_interval(Y, P, sample_weight=MASKED), "sample_weight.*masked"),
+    (lambda: credible_interval(Y, P, groups=MASKED), "groups.*masked"),
+    (lambda: credible_interval(np.arange(6).astype("M8[ns]"), P), "y_true.*dates"),
+    (lambda: credible_interval(np.arange(6).astype("m8[s]"), P), "y_true.*dates"),
+    (lambda: credible_interval([UNSHOWN, *Y[1:]], P), "y_true"),
+    (lambda: auc_posterior(Y, MASKED), "y_score.*masked"),
+    (lambda: roc_band([UNSHOWN, *Y[1:]], Y), "label|class"),
+    (lambda: ConfusionCounts(np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])), "counts"),
+    (lambda: ConfusionCounts.from_binary(tp=np.ma.masked, fn=1, fp=1, tn=1), "tp.*masked"),
+    (lambda: ConfusionCounts.from_binary(tp=np.ones((1,) * 31), fn=1, fp=1, tn=1), "tp"),
+    (lambda: BetaPosterior(np.ones((1,) * 31), 1), "shape a"),
+    (lambda: BetaPosterior(1, 2, odds=UNSHOWN), "odds"),
+    (lambda: fold_posterior(np.zeros((0, 0)), method="t"), "fold scores"),
+    (lambda: fold_posterior([0.1, 0.2], method="t", n_repeats=UNSHOWN), "n_repeats"),
+    (lambda: get_metric("f1")([[5]]), "matrix"),
+    (lambda: leaderboard([COUNTS, COUNTS], metric="f1").expected_prize([np.inf, 1]), "prizes"),
+    (lambda: interval_report(COUNTS, target_names={"a", "b"}), "target_names"),
+    (lambda: interval_report(COUNTS, target_names=np.eye(2)), "target_names"),
+    (lambda: metric_posterior(Y, P, prevalence=np.ones((1,) * 31)), "prevalence"),
+    (
+        lambda: bbc_score(Y, [P, Y], metric=make_metric(lambda p: np.full(p.shape[:-2], np.nan))),
+        "metric.*NaN",
+    ),
     (
         lambda: search_posterior({"split0_test_score": [0.1], "split2_test_score": [0.2]}),
         "cv_results",
@@ -323,6 +364,26 @@ def test_numpy_floats_of_any_width_are_numbers():
     assert half == COUNTS.posterior("f1", prior=0.5).interval()
 
 
+class Unshown:
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
+
+def test_an_object_without_a_repr_is_named_by_its_type():
+    with pytest.raises(TypeError, match=r"level.*Unshown"):
+        credible_interval(Y, P, level=Unshown())
+
+
+def test_half_floats_are_labels_and_thresholds():
+    # 2**53 and 1e308, with which they were compared, are beyond their range: warnings from numpy
+    half = np.array(Y, dtype=np.float16)
+    assert credible_interval(half, P) == credible_interval(Y, P)
+    assert ConfusionCounts(np.array([[40, 6], [9, 45]], dtype=np.float16)) == COUNTS
+    score = [0.1, 0.9, 0.3, 0.2, 0.8, 0.7]
+    report = threshold_report(Y, score, [0.25], operating_threshold=np.float16(0.5))
+    assert report.thresholds.tolist() == [0.25, 0.5]
+
+
 # --------------------------------------------------------------------------------------------------
 # Files
 
@@ -339,3 +400,49 @@ def test_numpy_floats_of_any_width_are_numbers():
 def test_matrix_files_that_hold_no_matrix(data, text):
     with pytest.raises(TableFileError, match=text):
         read_matrix(io.BytesIO(data), rows="true")
+
+
+def test_labels_of_more_digits_than_python_reads_are_names():
+    digits = "9" * 5000
+    file = io.BytesIO(f"y,yhat\n{digits},1\n1,1\n".encode())
+    assert read_predictions(file, true="y", pred="yhat").labels == ("1", digits)
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [
+        ("9" * 400, "split0_test_score.*numbers"),  # OverflowError
+        ("9" * 5000, "JSON"),
+        ("true", "split0_test_score.*numbers, got True"),
+        ('"1_0"', "split0_test_score.*numbers, got '1_0'"),
+        ('0.1], "split0_test_score": [0.1', "twice"),
+        ("[" * 100_000, "JSON"),
+    ],
+)
+def test_search_files_that_hold_no_scores(score, text):
+    data = f'{{"split0_test_score": [{score}], "split1_test_score": [0.5]}}'
+    with pytest.raises(TableFileError, match=text) as caught:
+        read_search_results(io.StringIO(data))
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("params", [r"{'C': '\d'}", "{'C': 1if 2else 3}", "{[]: 1}", "{{}}"])
+def test_parameters_that_are_no_dict(params):
+    # Remarks of Python's compiler, and a TypeError
+    data = f'params,split0_test_score,split1_test_score\n"{params}",0.8,0.9\n"{{}}",0.7,0.9\n'
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = read_search_results(io.StringIO(data))
+    assert results["split1_test_score"] == [0.9, 0.9]
+
+
+def test_half_characters_in_a_report():
+    counts = ConfusionCounts([[4, 1], [2, 5]], labels=["\ud800", "b"])
+    report = interval_report(counts, random_state=0)
+    for text in (report.to_json(), report.to_csv(), report.to_html(), report.to_markdown()):
+        assert text.encode("utf-8")
+    results = {f"split{k}_test_score": [0.1 + 0.1 * k, 0.2] for k in range(3)}
+    results["params"] = [{"C": "\ud800"}, {"C": "b"}]
+    found = search_posterior(results, n_repeats=1, n_draws=50, random_state=0).report()
+    for text in (found.to_json(), found.to_csv("folds"), found.to_csv()):
+        assert text.encode("utf-8")
