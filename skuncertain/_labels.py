@@ -171,7 +171,7 @@ def to_numpy(name, y):
             array = np.array(array.tolist())
         else:
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise TypeError(f"{name} must hold numbers, or strings, and no others, got {found}.")
+            raise TypeError(f"{name} must hold numbers or strings, all of one type, got {found}.")
     elif array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name} has {int(np.isnan(array).sum())} missing labels (NaN).")
     if array.dtype.kind == "c":  # in the words of scikit-learn

@@ -369,7 +369,7 @@ def _csv_line(values):
     missing = [value is None or value != value for value in values]
     texts = ["" if skip else value for skip, value in zip(missing, values, strict=True)]
     csv.writer(file, lineterminator="\r\n").writerow(texts)
-    return _strict(file.getvalue().removesuffix("\r\n")) + "\n"
+    return file.getvalue().removesuffix("\r\n") + "\n"
 
 
 # --------------------------------------------------------------------------------------------------

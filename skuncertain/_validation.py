@@ -184,10 +184,10 @@ def check_random_state(random_state):
             "random_state must be None, an integer, a numpy Generator or a numpy RandomState, "
             f"got {shown(random_state)}."
         )
-    if not 0 <= random_state < 2**128:
-        raise ValueError(
-            f"random_state must be non-negative, and below 2**128, got {shown(random_state)}."
-        )
+    if random_state < 0:
+        raise ValueError(f"random_state must be non-negative, got {shown(random_state)}.")
+    if random_state >= 2**128:
+        raise ValueError(f"random_state must be below 2**128, got {shown(random_state)}.")
 
 
 def resolve_seed(random_state):
