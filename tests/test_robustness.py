@@ -92,6 +92,33 @@ def test_tiny_priors_leave_no_draw_undefined(prior, model, global_random_seed):
     assert posterior.mean() == pytest.approx(expected, abs=5 * posterior.std() / np.sqrt(n))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [1e-6, 0.01])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_one_class_holds_nearly_everything(prior, flipped, global_random_seed):
+    # The rest was what a subtraction left: 0/0 in all draws, and in 16 % of them.
+    cells = np.array([[0, 5, 0], [0, 4, 0], [0, 2, 0]])
+    counts = ConfusionCounts(cells.T if flipped else cells)
+    metric, n = "fpr_macro" if flipped else "false_omission_rate_macro", 4000
+    posterior = counts.posterior(metric, prior=prior, n_draws=n, random_state=global_random_seed)
+    assert posterior.undefined == 0
+    # fn / (fn + tn) of one class is Beta(fn, tn), with the prior of two and of four cells
+    misses, others = np.array([5, 0, 2]) + 2 * prior, np.array([6, 0, 9]) + 4 * prior
+    expected = np.mean(misses / (misses + others))
+    assert posterior.mean() == pytest.approx(expected, abs=5 * posterior.std() / np.sqrt(n))
+
+
+@pytest.mark.parametrize("scale", [1, 1e-8, 1e-200])
+def test_cells_of_all_classes_are_sums(scale, global_random_seed):
+    # Against the sums of one class at a time, with one row and one column far above the others
+    matrix = np.random.default_rng(global_random_seed).random((7, 2, 4, 4)) * scale
+    matrix[..., 1, :] = 1.0
+    for name in ("npv", "specificity", "markedness"):
+        one = [get_metric(name).evaluate(matrix, positive=k) for k in range(4)]
+        found = get_metric(f"{name}_macro").evaluate(matrix)
+        np.testing.assert_allclose(found, np.mean(one, axis=0), rtol=1e-9, atol=1e-12)
+
+
 def test_steep_integrals_are_refined(global_random_seed):
     # cdf(quantile(0.3)) was 0.302, and the density jumped between 240 and 440.
     counts = ConfusionCounts([[977637, 414412], [0, 0]])

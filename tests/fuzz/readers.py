@@ -205,7 +205,7 @@ def files(source):
     return names
 
 
-@family(share=40, malformed=True)
+@family(share=20, malformed=True)
 def command_line(source):
     """Exit codes 0, 1 or 2; one line of complaint; nothing on stdout if it failed."""
     names = files(source)

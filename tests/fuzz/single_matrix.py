@@ -61,7 +61,7 @@ def compare_with_textbook(posterior, name, cells, positive):
     close(posterior.observed, expected, f"{name} differs", rtol=tolerance, atol=tolerance)
 
 
-@family(share=20)
+@family(share=60)
 def stack_of_proportions(source):
     """Exact Betas: one call for many two-by-two tables."""
     name = source.pick(PROPORTIONS)
@@ -136,7 +136,7 @@ def stack_of_many_classes(source):
     return n
 
 
-@family(share=6)
+@family(share=2)
 def one_matrix(source):
     """Every method of the posterior of one matrix."""
     n_classes = source.pick((2, 2, 3))
