@@ -91,6 +91,8 @@ def plain_label(label, name="labels"):
         raise ValueError(f"{name} must not be {text}: drop or name the missing ones.")
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if isinstance(value, int) and abs(value) > 10**300:  # Python would not even print it
+        raise ValueError(f"{name} must be strings or numbers within 1e300, got {shown(value)}.")
     return value
 
 

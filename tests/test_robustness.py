@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import logit, ndtr
+from scipy.stats import betabinom, binom
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import (
@@ -171,6 +172,28 @@ def test_difference_of_posteriors_that_fill_little_of_their_range(global_random_
         )
     share = np.mean(two > one)
     assert result.p_better == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 100_000))
+
+
+def test_predictions_from_huge_counts():
+    # Differences of log beta functions of 1e15: the cdf was 5. The share is as good as known.
+    rate = 0.25
+    counts = ConfusionCounts.from_binary(tp=10**15, fn=3 * 10**15, fp=0, tn=0)
+    ahead = counts.posterior("accuracy", prior=0.5).predictive(5)
+    np.testing.assert_allclose(
+        ahead.cdf([0.0, 0.2, 0.4, 0.6, 0.8]), binom.cdf(range(5), 5, rate), rtol=1e-12
+    )
+    counts = ConfusionCounts.from_binary(tp=7, fn=2, fp=0, tn=0)
+    few = counts.posterior("accuracy", prior=0.5).predictive(400)
+    shares, (a, b) = np.arange(401) / 400, (7 + 1, 2 + 1)
+    np.testing.assert_allclose(few.pdf(shares), betabinom.pmf(range(401), 400, a, b), rtol=1e-9)
+
+
+def test_bootstrap_of_folds_with_infinite_odds():
+    folds = [[[240, 0], [0, 242]], [[3, 0], [0, 3]]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        fold_posterior(folds, "dor", method="bootstrap", n_draws=300, random_state=1)
 
 
 def test_prior_of_nothing_beside_counts_of_1e15():
@@ -344,6 +367,10 @@ REFUSED = [
     (lambda: credible_interval(np.arange(6).astype("m8[s]"), P), "y_true.*dates"),
     (lambda: credible_interval([UNSHOWN, *Y[1:]], P), "y_true"),
     (lambda: auc_posterior(Y, MASKED), "y_score.*masked"),
+    (lambda: credible_interval(Y, P, groups=Y, model=np.zeros(2)), "model"),
+    (lambda: ConfusionCounts(COUNTS.counts, labels=[0, UNSHOWN]), "labels"),
+    (lambda: compare_datasets([0.1, 0.2], [0.1, 1e308]), "scores"),
+    (lambda: compare_datasets([0.1, 0.2], np.ma.array([0.1, 0.2], mask=[0, 1])), "scores"),
     (lambda: roc_band([UNSHOWN, *Y[1:]], Y), "label|class"),
     (lambda: ConfusionCounts(np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])), "counts"),
     (lambda: ConfusionCounts.from_binary(tp=np.ma.masked, fn=1, fp=1, tn=1), "tp.*masked"),
