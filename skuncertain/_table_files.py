@@ -376,8 +376,8 @@ def _kind(texts, column, name):
     if all(_NUMBER.fullmatch(text) for text in texts) and any("." in text for text in texts):
         other = next(text for text in texts if not _is_whole(text))
         raise TableFileError(
-            f"{column} of {name} holds numbers such as {shown(other)}, no class labels. Turn scores into "
-            "labels with a threshold."
+            f"{column} of {name} holds numbers such as {other[:40]}, no class labels. Turn scores "
+            "into labels with a threshold."
         )
     if all(text.lower() in ("true", "false") for text in texts):
         return "true or false"
