@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln, gammaln
 
 from skuncertain._distributions import Posterior
 from skuncertain._quadrature import BetaRule
@@ -154,8 +153,12 @@ class BetaBinomialPosterior(Posterior):
         k = np.arange(n + 1)
         p, q = self.a[..., None], self.b[..., None]
         safe_p, safe_q = np.where(p > 0, p, 1.0), np.where(q > 0, q, 1.0)
-        choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        mass = np.exp(choose + betaln(k + safe_p, n - k + safe_q) - betaln(safe_p, safe_q))
+        # From one share to the next: differences of betaln have no digits left at counts of 1e15.
+        steps = np.log((n - k[:-1]) / k[1:] * (k[:-1] + safe_p) / (n - k[1:] + safe_q))
+        logs = np.zeros((*self.a.shape, n + 1), dtype=np.longdouble)
+        np.cumsum(steps, axis=-1, dtype=np.longdouble, out=logs[..., 1:])
+        mass = np.exp((logs - logs.max(axis=-1, keepdims=True)).astype(float))
+        mass /= mass.sum(axis=-1, keepdims=True)
         mass = np.where((p == 0) & (q > 0), k == 0, mass)
         mass = np.where((q == 0) & (p > 0), k == n, mass)
         self._mass = np.where((p == 0) & (q == 0), np.nan, mass)

@@ -40,6 +40,7 @@ from skuncertain._validation import (
     check_random_state,
     check_zero_division,
     import_optional,
+    is_integer,
     nearest_name,
     shown,
 )
@@ -306,7 +307,7 @@ class ConfusionCounts:
         """
         depth = len(self.shape)
         wanted = range(depth) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-        if any(isinstance(k, bool) or not isinstance(k, numbers.Integral) for k in wanted):
+        if not all(map(is_integer, wanted)):
             raise TypeError(f"axis must be an integer or a tuple of them, got {shown(axis)}.")
         axes = tuple(k + depth if k < 0 else k for k in wanted)
         if any(not 0 <= k < depth for k in axes) or len(set(axes)) < len(axes):

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from skuncertain._validation import nearest_name
+from skuncertain._validation import nearest_name, shown
 
 MOST_LABELS = 1000  # different values of a column; more are no classes
 _CHUNK = 2**18  # bytes read at once: what fits into a cache
@@ -213,7 +213,8 @@ def _header(block, name):
 
 def _find(columns, names, name):
     """Places of the wanted columns; a name that is not there is the caller's mistake."""
-    listed = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+    listed = ", ".join(shown(field, 40) for field in names[:20])
+    listed += ", ..." if len(names) > 20 else ""
     places = []
     for purpose, column in columns.items():
         if column is None:

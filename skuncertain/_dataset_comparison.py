@@ -258,7 +258,7 @@ def compare_datasets(
 
 
 def _check_scores(name, scores):
-    scores = rectangular(name, scores)
+    scores = rectangular(f"the scores of {name}", scores)
     if scores.dtype.kind not in "iuf" or scores.ndim not in (1, 2):
         raise TypeError(
             f"{name} must hold one score per data set, or one per data set and fold; got "
@@ -269,7 +269,10 @@ def _check_scores(name, scores):
             f"{name} has {int((~np.isfinite(scores)).sum())} scores that are NaN or infinite: "
             "leave the data set out for both models."
         )
-    return scores.astype(float)
+    scores = scores.astype(float)
+    if np.any(np.abs(scores) > 1e100):  # their squares must be floats
+        raise ValueError(f"the scores of {name} must be within 1e100, got {shown(scores)}.")
+    return scores
 
 
 def _sign_test(difference, rope):

@@ -300,7 +300,7 @@ class Folds:
                     n_draws,
                     np.random.default_rng(child),
                 )
-        if np.any(np.ptp(draws, axis=-1) == 0):
+        if np.any(draws.min(axis=-1) == draws.max(axis=-1)):  # infinities have no difference
             warn_user(
                 f"all bootstrap replicates of {self.metric.name} are equal: the bootstrap cannot "
                 "produce what was not observed. Use method='pooled'.",

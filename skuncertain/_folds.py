@@ -279,6 +279,6 @@ def _check_scores(scores, method):
             f"fold scores alone allow method {options}; {method!r} needs confusion matrices and a "
             "metric."
         )
-    if scores.dtype.kind not in "iuf" or scores.ndim == 0:
+    if scores.dtype.kind not in "iuf" or scores.size == 0 or scores.ndim == 0:
         raise TypeError(f"fold scores must be an array of numbers, got {shown(scores)}.")
     return scores.astype(float)

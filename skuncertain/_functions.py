@@ -12,7 +12,7 @@ from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._intervals import Interval
 from skuncertain._labels import check_whole, group_matrices
 from skuncertain._metrics import get_metric
-from skuncertain._posterior import weak_prior
+from skuncertain._posterior import MODELS, weak_prior
 from skuncertain._priors import LARGEST, PER_CELL, cell_prior, check_prior, describe_prior
 from skuncertain._resampling import group_posterior_draws
 from skuncertain._validation import check_choice, check_kind, check_level, check_number
@@ -110,7 +110,8 @@ def metric_posterior(
             n_draws=n_draws,
             random_state=random_state,
         )
-    if model != "dirichlet" or prevalence is not None or sample_weight is not None:
+    other_model = check_choice("model", model, MODELS) != "dirichlet"
+    if other_model or prevalence is not None or sample_weight is not None:
         raise ValueError("groups cannot be combined with model, prevalence or sample_weight.")
     metric = get_metric(metric)
     prior = check_prior(prior, counts.n_classes)

@@ -22,7 +22,14 @@ from skuncertain._leaderboard import Leaderboard
 from skuncertain._priors import check_prior
 from skuncertain._report import IntervalReport, check_digits
 from skuncertain._search import SearchPosterior, search_posterior
-from skuncertain._validation import as_list, check_kind, check_level, resolve_seed, shown
+from skuncertain._validation import (
+    as_list,
+    check_kind,
+    check_level,
+    rectangular,
+    resolve_seed,
+    shown,
+)
 from skuncertain._warnings import dropped
 
 _FREE_LEVEL = (BayesianCrossValidator, CrossValPosterior, ComparisonResult, DatasetComparison)
@@ -224,10 +231,11 @@ def _refuse(options, what, why):
 def _check_names(target_names, labels):
     if target_names is None:
         return [str(label) for label in labels]
-    names = [str(name) for name in as_list("target_names", target_names)]
-    if isinstance(target_names, str) or len(names) != len(labels):
+    names = as_list("target_names", target_names)
+    unordered = isinstance(target_names, str | bytes | set | frozenset)
+    if unordered or rectangular("target_names", names).shape != (len(labels),):
         raise ValueError(
-            f"target_names must name the {len(labels)} classes {list(labels)[:10]}, in this "
+            f"target_names must name the {len(labels)} classes {shown(list(labels))}, in this "
             f"order, got {shown(target_names)}."
         )
-    return names
+    return [str(name) for name in names]

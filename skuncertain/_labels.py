@@ -5,7 +5,7 @@ import numbers
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from skuncertain._validation import as_numbers, nearest_name, rectangular, shown
+from skuncertain._validation import as_numbers, nearest_name, rectangular, refuse_mask, shown
 
 
 def check_whole(name, value):
@@ -25,12 +25,13 @@ def check_whole(name, value):
                 "lost the sample size, on which every interval depends: pass the raw counts "
                 "(confusion_matrix(..., normalize=None))."
             )
-    if np.any(array > 2**53):
+    if np.any((array.astype(float) if array.dtype.kind == "f" else array) > 2**53):
         raise ValueError(f"{name} must be at most 2**53 to be exact, got {array.max():g}.")
     return array.astype(np.int64)
 
 
 def check_counts(counts):
+    refuse_mask("counts", counts)
     try:
         array = np.asarray(counts)
     except ValueError as error:  # ragged
@@ -63,17 +64,18 @@ def frame_labels(frame):
 
 
 def as_labels(labels):
-    if isinstance(labels, str):
-        raise TypeError(f"labels must be a sequence of labels, got the string {shown(labels)}.")
+    if isinstance(labels, str | bytes | set | frozenset):  # sets have no order
+        what = "string" if isinstance(labels, str) else type(labels).__name__
+        raise TypeError(f"labels must be a sequence of labels, got the {what} {shown(labels)}.")
     try:
         values = tuple(labels)
-    except TypeError:
+    except (TypeError, ValueError):
         raise TypeError(f"labels must be a sequence of labels, got {shown(labels)}.") from None
     values = tuple(plain_label(label) for label in values)
     if len(values) < 2:
-        raise ValueError(f"labels must name at least two classes, got {list(values)}.")
+        raise ValueError(f"labels must name at least two classes, got {shown(list(values))}.")
     if len(set(values)) != len(values):
-        raise ValueError(f"labels must be distinct, got {list(values)}.")
+        raise ValueError(f"labels must be distinct, got {shown(list(values))}.")
     return values
 
 
@@ -82,13 +84,15 @@ def plain_label(label, name="labels"):
     value = label.item() if isinstance(label, np.generic) else label
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # the latter of memory that can be written to
         raise TypeError(f"{name} must be numbers or strings, got {shown(label)}.") from None
     if _is_missing(value):
         text = "NaN" if isinstance(value, float) else repr(value)
         raise ValueError(f"{name} must not be {text}: drop or name the missing ones.")
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if isinstance(value, int) and abs(value) > 10**300:  # Python would not even print it
+        raise ValueError(f"{name} must be strings or numbers within 1e300, got {shown(value)}.")
     return value
 
 
@@ -110,21 +114,28 @@ def check_pos_label(labels, pos_label):
     return labels[-1]
 
 
+REMEDIES = {
+    "continuous": "Turn scores into labels with a threshold.",
+    "multilabel": "Multilabel targets have one confusion matrix per label.",
+    "multiclass": "Multioutput targets have one confusion matrix per column.",
+}
+
+
 def check_targets(y_true, y_pred):
     checked = []
     for name, y in (("y_true", y_true), ("y_pred", y_pred)):
         y = to_numpy(name, y)
+        if y.dtype.kind in "mM":
+            raise TypeError(
+                f"{name} must hold numbers or strings, got dates or times ({y.dtype}): name them."
+            )
         whole = y.ndim == 1 and y.dtype.kind in "iub"  # whole numbers are labels
         if y.size and y.ndim <= 2 and not whole:
             kind = type_of_target(y, input_name=name)
             if kind not in ("binary", "multiclass"):
                 raise ValueError(
                     f"{name} must hold one class label per row, got {kind} values. "
-                    + (
-                        "Turn scores into labels with a threshold."
-                        if kind.startswith("continuous")
-                        else "Multilabel targets have one confusion matrix per label."
-                    )
+                    + REMEDIES.get(kind.partition("-")[0], "Labels are whole numbers or strings.")
                 )
         checked.append(one_column(name, y))
     if checked[0].shape != checked[1].shape:
@@ -162,14 +173,14 @@ def to_numpy(name, y):
             array = np.array(array.tolist())
         else:
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise TypeError(f"{name} must hold labels of one type, got {found}.")
+            raise TypeError(f"{name} must hold numbers or strings, all of one type, got {found}.")
     elif array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name} has {int(np.isnan(array).sum())} missing labels (NaN).")
     if array.dtype.kind == "c":  # in the words of scikit-learn
         raise ValueError(f"{name} must hold labels. Complex data not supported, got {array.dtype}.")
     if array.dtype.kind == "V":
         raise TypeError(f"{name} must hold numbers or strings, got an array of {array.dtype}.")
-    if array.dtype.kind == "f" and not np.all(np.abs(array) <= 2**53):
+    if array.dtype.kind == "f" and not np.all(np.abs(array.astype(float)) <= 2**53):
         raise ValueError(f"{name} must hold class labels, got a number beyond 2**53.")
     return array
 
@@ -235,7 +246,7 @@ def sorted_labels(y_true, y_pred):
     if len({isinstance(value, str) for value in values}) > 1:
         raise TypeError(
             "y_true and y_pred mix strings and numbers: "
-            f"{sorted(map(repr, values))[:6]}. Make them one type."
+            f"{shown(sorted(map(repr, values)))}. Make them one type."
         )
     return sorted(values)
 

@@ -144,9 +144,10 @@ class Leaderboard:
         if self.rank_probabilities is None:
             raise ValueError(f"rank probabilities are kept up to {PAIR_LIMIT} models only.")
         values = as_numbers("prizes", prizes)
-        if values.ndim != 1 or values.size > len(self.names):
+        if values.ndim != 1 or values.size > len(self.names) or not np.all(np.isfinite(values)):
             raise ValueError(
-                f"prizes must be a list of at most {len(self.names)} numbers, got {shown(prizes)}."
+                f"prizes must be a list of at most {len(self.names)} numbers, all finite, got "
+                f"{shown(prizes)}."
             )
         return self.rank_probabilities[:, : values.size] @ values
 

@@ -12,7 +12,13 @@ def one_vs_rest(matrix):
     ones = np.ones(matrix.shape[-1])
     row, column = matrix @ ones, ones @ matrix  # four times as fast as sums over short axes
     fn, fp = np.maximum(row - tp, 0), np.maximum(column - tp, 0)
-    tn = np.maximum(row.sum(axis=-1, keepdims=True) - row - fp, 0)
+    total = row.sum(axis=-1, keepdims=True)
+    tn = np.maximum(total - row - fp, 0)
+    little = tn < 1e-6 * total  # what is left of a large total would be rounding, or 0/0
+    for k in np.flatnonzero(little.any(axis=tuple(range(little.ndim - 1)))):
+        bad = little[..., k]
+        for cell, exact in zip((fn, fp, tn), collapse(matrix[bad], k)[1:], strict=True):
+            cell[..., k : k + 1][bad] = exact[..., None]
     return tp, fn, fp, tn
 
 

@@ -132,8 +132,10 @@ class Metric:
             raise TypeError(f"use counts.score({self.name!r}) for ConfusionCounts.")
         zero_division = check_zero_division(zero_division)
         array = as_numbers("matrix", matrix)
-        if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
-            raise ValueError(f"matrix must have shape (..., C, C), got shape {array.shape}.")
+        if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
+            raise ValueError(
+                f"matrix must have shape (..., C, C), C at least 2, got shape {array.shape}."
+            )
         value = self.evaluate(array, positive=positive, zero_division=zero_division)
         return warn_if_undefined(self.name, value, zero_division)
 

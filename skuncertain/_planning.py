@@ -1,6 +1,5 @@
 """How many samples does an interval of a wanted width need, and how wide will it be?"""
 
-import numbers
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +25,7 @@ from skuncertain._validation import (
     check_kind,
     check_level,
     check_number,
+    is_real,
     rectangular,
     resolve_seed,
     shown,
@@ -512,7 +512,7 @@ def _successes(metric, expected):
     odds = proportion_cells(metric)[2]
     if isinstance(expected, BetaPosterior):
         return _of_posterior(metric, expected)
-    if isinstance(expected, numbers.Real):
+    if is_real(expected):
         value = check_number("expected", expected, low=0, high=1)
         return Successes(rate=float(scale_odds(value, 1 / odds))), f"{value:g}"
     pair = rectangular("expected", expected)

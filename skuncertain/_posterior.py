@@ -27,6 +27,7 @@ from skuncertain._sums import BetaSum
 from skuncertain._validation import (
     check_draws,
     check_integer,
+    rectangular,
     resolve_seed,
     share_hint,
     shown,
@@ -147,7 +148,7 @@ def _given_frequencies(prevalence, n_classes, positive, shape):
             raise ValueError(f"prevalence must be a proper Beta, got {shown(prevalence)}.")
         pair = pair if positive == 1 else pair[..., ::-1]
         return np.broadcast_to(pair, (*shape, 2)), False
-    values = np.asarray(prevalence)
+    values = rectangular("prevalence", prevalence)
     if values.dtype.kind not in "iuf":
         raise TypeError(
             "prevalence must be a number in (0, 1), a BetaPosterior or a vector of class "
@@ -238,7 +239,9 @@ def _view(matrix, metric, positive, prior, model, prevalence):
         positive = n_classes - 1
     automatic = isinstance(prior, str) and prior == "auto"
     text = describe_prior(prior)
-    one_number = isinstance(prevalence, BetaPosterior) or np.ndim(prevalence) == 0
+    one_number = isinstance(prevalence, BetaPosterior) or not (
+        rectangular("prevalence", prevalence).ndim
+    )
     if metric.average == "binary" and n_classes > 2 and model == "dirichlet" and one_number:
         if automatic and prevalence is None and metric.base in OWN_PROPORTION:
             text = "auto: 1/2 on each side of the proportion"

@@ -1,10 +1,8 @@
 """Priors: a name, a number or an array becomes pseudo-counts for every cell."""
 
-import numbers
-
 import numpy as np
 
-from skuncertain._validation import check_number, nearest_name, rectangular, shown
+from skuncertain._validation import check_number, is_real, nearest_name, rectangular, shown
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
 LARGEST = 1e12  # beyond, sums with the counts lose them
@@ -24,7 +22,7 @@ def check_prior(prior, n_classes):
                 f"got {shown(prior)}.{nearest_name(prior, NAMES)}"
             )
         return prior
-    if isinstance(prior, numbers.Real) and not isinstance(prior, bool):
+    if is_real(prior):
         if isinstance(prior, np.floating):  # 1e12 is beyond the range of half floats
             prior = float(prior)
         if not 0 <= prior <= LARGEST:

@@ -335,7 +335,7 @@ def _plain(value):
 def _strict(value):
     """The same without NaN and infinities, which JSON does not know."""
     if isinstance(value, dict):
-        return {key: _strict(entry) for key, entry in value.items()}
+        return {_strict(key): _strict(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_strict(entry) for entry in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -229,8 +229,8 @@ def classifier_scores(classifier, X, pos_label=None, response="auto"):
     label = check_pos_label(labels, pos_label)
     if label is None:
         raise ValueError(
-            f"there are {len(labels)} classes {list(labels)[:10]}: name the one that is meant with "
-            "pos_label=."
+            f"there are {len(labels)} classes {shown(list(labels))}: name the one that is meant "
+            "with pos_label=."
         )
     names = ("predict_proba", "decision_function") if response == "auto" else (response,)
     name = next((name for name in names if hasattr(classifier, name)), None)
@@ -262,7 +262,7 @@ def _columns(scores, labels, pos_label):
     label = check_pos_label(labels, pos_label)
     if label is None:
         raise ValueError(
-            f"there are {size} classes {list(labels)[:10]} but one score per row: name the class "
+            f"there are {size} classes {shown(list(labels))} but one score per row: name the class "
             "that it is about with pos_label=, or give one column per class."
         )
     index = labels.index(label)

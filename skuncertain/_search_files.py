@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 from skuncertain._csv_counts import TableFileError, read_rows, read_text, shown_name
+from skuncertain._validation import shown
+from skuncertain._warnings import others_silenced
 
 _LARGEST = 2**28  # bytes
 _NUMBERS = re.compile(r"split\d+_test_.+|mean_test_.+|iter|n_resources")
@@ -43,7 +45,7 @@ def read_search_results(file: Any) -> dict:
             raise TableFileError(f"{name} has {header.count(twice)} columns called {twice!r}.")
         columns = {key: [row[k] for _, row in rows] for k, key in enumerate(header)}
     if not any(re.fullmatch(r"split\d+_test_.+", key) for key in columns):
-        listed = ", ".join(map(repr, list(columns)[:10]))
+        listed = ", ".join(shown(column, 40) for column in list(columns)[:10])
         raise TableFileError(
             f"{name} has no columns split0_test_score, split1_test_score, ...: it is no "
             f"cv_results_ of a search. Its columns are {listed}."
@@ -62,7 +64,7 @@ def read_search_results(file: Any) -> dict:
 def _from_json(text, name):
     """Columns from the usual forms of a table in JSON."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise TableFileError(f"{name} is not JSON: {error}.") from None
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
@@ -81,18 +83,33 @@ def _from_json(text, name):
     )
 
 
+def _once(pairs):
+    """Dict of a JSON object; of two values with one key it is not clear which is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in found if keys.count(key) > 1)
+        raise ValueError(f"the key {shown(twice)} is there twice")
+    return found
+
+
 def _number(value, key, name):
     try:
+        if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
+            raise ValueError  # float() would take True and 1_000
         return float("nan") if value is None or value == "" else float(value)
-    except (TypeError, ValueError):
-        raise TableFileError(f"{name}: {key} must hold numbers, got {value!r}.") from None
+    except (TypeError, ValueError, OverflowError):
+        raise TableFileError(
+            f"{name}: {shown(key)} must hold numbers, got {shown(value)}."
+        ) from None
 
 
 def _params(columns):
     """Parameters of the candidates: dicts, or texts of dicts, or the columns param_*."""
     found = columns.get("params")
     if found is not None:
-        dicts = [_dict(value) for value in found]
+        with others_silenced():  # Python's remarks on the style of a text
+            dicts = [_dict(value) for value in found]
         if all(isinstance(value, dict) for value in dicts):
             return dicts
     names = [key for key in columns if key.startswith("param_")]
@@ -114,5 +131,5 @@ def _dict(value):
         return value
     try:
         return ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None

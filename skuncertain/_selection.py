@@ -177,6 +177,8 @@ def bbc_score(
     whole = values(np.ones(n))
     outside = sign * outside[~np.isnan(outside)]
     if outside.size == 0:
+        if np.isnan(whole).any():
+            raise ValueError(f"metric {metric.name!r} is NaN, so no candidate is the best.")
         raise ValueError(
             f"n_resamples={n_resamples} samples of {n} rows leave none out: take more of them."
         )

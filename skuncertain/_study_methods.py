@@ -256,7 +256,7 @@ def check_methods(methods, layout, kind):
                 f'methods must be names, or a dict {{"name": what}}; got {shown(name)} as a name.'
             )
     if len({name for name, _ in items}) != len(items):
-        raise ValueError(f"methods must be distinct, got {[name for name, _ in items]}.")
+        raise ValueError(f"methods must be distinct, got {shown([name for name, _ in items])}.")
     found = [_method(name, what, layout) for name, what in items]
     if kind != "eti" and not any(m.own or m.function is not confidence_interval for m in found):
         raise ValueError(f"kind={kind!r} is of credible intervals; none of the methods is one.")

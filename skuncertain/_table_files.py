@@ -18,7 +18,8 @@ from skuncertain._csv_counts import TableFileError, count_cells, read_rows, show
 from skuncertain._labels import as_labels, complete_single_label, plain_label
 from skuncertain._validation import check_choice, nearest_name, shown
 
-_WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?")  # 007 is a name, not a number
+_WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?", re.ASCII)  # 007 is a name, not a number
+_LONGEST_NUMBER = 300  # digits; Python reads no more than 4300, and a label has no use for them
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 NAME_IT = "name it with all others in labels"
 _MISSING = {"", "na", "n/a", "#n/a", "nan", "<na>", "null"}
@@ -202,10 +203,10 @@ def read_matrix(
             )
         label, *numbers = (text.strip() for text in fields)
         if label in given:
-            raise TableFileError(f"{name}, line {line}: a second row is called {label!r}.")
+            raise TableFileError(f"{name}, line {line}: a second row is called {shown(label)}.")
         given[label] = [_whole(text, name, line) for text in numbers]
     if len(set(columns)) < len(columns):
-        raise TableFileError(f"{name}: two columns have the same label: {columns}.")
+        raise TableFileError(f"{name}: two columns have the same label: {shown(columns)}.")
     if labels is None:  # who names all classes means them
         _refuse_margins(columns, given, name)
     _check_square(columns, list(given), name)
@@ -228,8 +229,8 @@ def read_matrix(
 def _whole(text, name, line):
     if not _WHOLE.fullmatch(text) or text.startswith("-"):
         raise TableFileError(
-            f"{name}, line {line}: {text!r} is not a count; counts are whole numbers >= 0, without "
-            "separators. Shares have lost the sample size: use the raw counts."
+            f"{name}, line {line}: {shown(text)} is not a count; counts are whole numbers >= 0, "
+            "without separators. Shares have lost the sample size: use the raw counts."
         )
     whole = text.partition(".")[0]
     if len(whole.lstrip("+0")) > 16 or int(whole) > 2**53:
@@ -243,7 +244,7 @@ def _check_square(columns, rows, name):
     if len(columns) < 2 or not rows:
         raise TableFileError(
             f"{name} must have the labels of at least two classes in its first line and in its "
-            f"first column, got the columns {columns} and the rows {rows}."
+            f"first column, got the columns {shown(columns)} and the rows {shown(rows)}."
         )
     only = [label for label in columns if label not in rows]
     only += [label for label in rows if label not in columns]
@@ -255,7 +256,7 @@ def _check_square(columns, rows, name):
             hint = " Call them alike; or, of two classes, give --tp --fn --fp --tn."
         raise TableFileError(
             f"{name} must have the same labels in its first line and in its first column; only one "
-            f"of them has {only[0]!r}.{hint}"
+            f"of them has {shown(only[0])}.{hint}"
         )
 
 
@@ -370,17 +371,21 @@ def _place(texts, text, name):
 
 
 def _kind(texts, column, name):
-    if all(_WHOLE.fullmatch(text) for text in texts):
+    if all(map(_is_whole, texts)):
         return "whole numbers"
     if all(_NUMBER.fullmatch(text) for text in texts) and any("." in text for text in texts):
-        other = next(text for text in texts if not _WHOLE.fullmatch(text))
+        other = next(text for text in texts if not _is_whole(text))
         raise TableFileError(
-            f"{column} of {name} holds numbers such as {other}, no class labels. Turn scores into "
-            "labels with a threshold."
+            f"{column} of {name} holds numbers such as {other[:40]}, no class labels. Turn scores "
+            "into labels with a threshold."
         )
     if all(text.lower() in ("true", "false") for text in texts):
         return "true or false"
     return "texts"
+
+
+def _is_whole(text):
+    return len(text) <= _LONGEST_NUMBER and _WHOLE.fullmatch(text) is not None
 
 
 def _same_type(given, classes):
@@ -392,7 +397,7 @@ def _same_type(given, classes):
             text = label.strip()
             if isinstance(some, bool) and text.lower() in ("true", "false"):
                 label = text.lower() == "true"
-            elif not isinstance(some, bool) and _WHOLE.fullmatch(text):
+            elif not isinstance(some, bool) and _is_whole(text):
                 label = int(text.partition(".")[0])
         labels.append(label if isinstance(label, str | bool) else plain_label(label))
     return labels

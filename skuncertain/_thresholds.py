@@ -1,6 +1,5 @@
 """Any metric along the threshold of a classifier, and the operating point."""
 
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +28,7 @@ from skuncertain._validation import (
     check_kind,
     check_level,
     import_optional,
+    is_real,
     rectangular,
     resolve_seed,
     shown,
@@ -483,10 +483,10 @@ def _check_thresholds(thresholds, score, operating):
         if np.isnan(found).any():
             raise ValueError(f"thresholds must be a list of numbers, got {shown(thresholds)}.")
     if operating is not None:
-        is_number = isinstance(operating, numbers.Real) and abs(operating) < 1e308
-        if not is_number:
+        number = as_numbers("operating_threshold", operating) if is_real(operating) else np.nan
+        if not abs(number) < 1e308:
             raise ValueError(f"operating_threshold must be a number, got {shown(operating)}.")
-        found = np.union1d(found, [float(operating)])
+        found = np.union1d(found, [float(number)])
     return found
 
 

@@ -4,27 +4,43 @@ import difflib
 import importlib
 import numbers
 import secrets
+import sys
 
 import numpy as np
 
-LARGEST_FLOAT = np.finfo(float).max
+LARGEST_FLOAT = sys.float_info.max  # no numpy number: integers of any length are compared with it
+LARGEST_INTEGER = 2**63 - 1
+LARGEST_LEVEL = 1 - 1e-12  # floats cannot hold the tails of more
+MOST_AXES = 30  # two less than numpy 1 allows
 
 
 def shown(value, most=120):
     """A value in a message: one line, cut where it gets long."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # integers of more than 4300 digits, among others
+        text = f"an object of type {type(value).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def refuse_mask(parameter, value):
+    """Refuse a masked array: what is under the mask would be taken for data."""
+    if np.ma.is_masked(value):
+        raise ValueError(
+            f"{parameter} must not have masked entries: fill or drop them; got {shown(value)}."
+        )
 
 
 def as_numbers(parameter, value):
     """Return `value` as an array of floats; anything but numbers is refused."""
+    refuse_mask(parameter, value)
     try:
         array = np.asarray(value)
         if array.dtype.kind == "O":  # such as Python integers beyond 2**63, or Fractions
             array = np.array([float(part) for part in array.ravel()]).reshape(array.shape)
     except (TypeError, ValueError, OverflowError):
         array = np.array("")
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in "biuf" or array.ndim > MOST_AXES:
         raise TypeError(
             f"{parameter} must be a number or a rectangular array of numbers, got {shown(value)}."
         )
@@ -33,12 +49,16 @@ def as_numbers(parameter, value):
 
 def rectangular(name, value):
     """Array of any type; ragged ones are refused."""
+    refuse_mask(name, value)
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
     except (TypeError, ValueError):  # ragged, or no array at all
+        array = None
+    if array is None or array.ndim > MOST_AXES:
         raise ValueError(
             f"{name} must be a rectangular array, one value per place, got {shown(value)}."
-        ) from None
+        )
+    return array
 
 
 def as_list(parameter, value):
@@ -47,17 +67,28 @@ def as_list(parameter, value):
         return [value]
     try:
         return list(value)
-    except TypeError:
+    except (TypeError, ValueError):
         raise TypeError(f"{parameter} must be a list, got {shown(value)}.") from None
 
 
 def nearest_name(name, valid):
     """Return ``" Did you mean 'x'?"`` for the valid name nearest to `name`, or an empty string."""
-    if len(str(name)) > 100:  # no slip of the pen
+    text = name if isinstance(name, str) else shown(name)
+    if len(text) > 100:  # no slip of the pen
         return ""
     by_text = {str(option): option for option in valid}
-    found = difflib.get_close_matches(str(name), by_text, n=1, cutoff=0.5)
+    found = difflib.get_close_matches(text, by_text, n=1, cutoff=0.5)
     return f" Did you mean {by_text[found[0]]!r}?" if found else ""
+
+
+def is_real(value):
+    """Whether `value` is one real number. Booleans and time spans are not meant as numbers."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.timedelta64)
+
+
+def is_integer(value):
+    """Whether `value` is one whole number; numpy calls its time spans integers."""
+    return isinstance(value, numbers.Integral) and is_real(value)
 
 
 def check_choice(parameter, value, valid):
@@ -72,10 +103,12 @@ def check_choice(parameter, value, valid):
 def check_level(level):
     """Return `level` as a float in (0, 1)."""
     rule = "level must be a number in (0, 1)"
-    if isinstance(level, bool) or not isinstance(level, numbers.Real):
+    if not is_real(level):
         raise TypeError(f"{rule}, got {shown(level)}.")
     if not 0 < level < 1:
         raise ValueError(f"{rule}, got {shown(level)}.{share_hint(level)}")
+    if level > LARGEST_LEVEL:
+        raise ValueError(f"{rule}, at most 1 - 1e-12, got {float(level)!r}.")
     return float(level)
 
 
@@ -91,11 +124,12 @@ def check_kind(kind):
 
 def check_integer(parameter, value, *, low, high=None):
     """Return `value` as an int that is at least `low` and at most `high`."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+    if not is_integer(value):
         raise TypeError(f"{parameter} must be an integer >= {low}, got {shown(value)}.")
     if value < low:
         raise ValueError(f"{parameter} must be an integer >= {low}, got {shown(value)}.")
-    if high is not None and value > high:
+    high = LARGEST_INTEGER if high is None else high
+    if value > high:
         raise ValueError(f"{parameter} must be at most {high}, got {shown(value)}.")
     return int(value)
 
@@ -118,7 +152,7 @@ def check_number(parameter, value, *, low, high, closed=True):
         end = "]" if closed and np.isfinite(high) else ")"
         return f"{parameter} must be a number in {'[' if closed else '('}{low:g}, {high:g}{end}"
 
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_real(value):
         raise TypeError(f"{rule()}, got {shown(value)}.")
     value = float(value) if isinstance(value, np.floating) else value  # half floats end at 65504
     inside = low <= value <= high if closed else low < value < high
@@ -137,7 +171,7 @@ def check_bool(parameter, value):
 
 def check_zero_division(value):
     """Return the value that 0/0 is to have."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if not is_real(value):
         raise TypeError(f"zero_division must be a number such as 0, 1 or nan, got {shown(value)}.")
     return float(as_numbers("zero_division", value))
 
@@ -148,13 +182,15 @@ def check_random_state(random_state):
         return
     if isinstance(random_state, np.random.Generator | np.random.RandomState):
         return
-    if not isinstance(random_state, numbers.Integral) or isinstance(random_state, bool):
+    if not is_integer(random_state):
         raise TypeError(
             "random_state must be None, an integer, a numpy Generator or a numpy RandomState, "
             f"got {shown(random_state)}."
         )
     if random_state < 0:
         raise ValueError(f"random_state must be non-negative, got {shown(random_state)}.")
+    if random_state >= 2**128:
+        raise ValueError(f"random_state must be below 2**128, got {shown(random_state)}.")
 
 
 def resolve_seed(random_state):

@@ -13,20 +13,20 @@ if importlib.util.find_spec("pandas") is None:  # tables are among the inputs
 from tests.fuzz import families, runner
 from tests.fuzz.guided import search
 from tests.fuzz.readers import SEEDS
-from tests.fuzz.runner import FAMILIES, Family, Violation, judge, require, run_chunk
+from tests.fuzz.runner import FAMILIES, Family, Tally, Violation, judge, require, run_chunk
 from tests.fuzz.source import HypothesisSource, Source, shrink
 
-# Cases of every family, so that all of them together take less than a minute and are more than
-# 10,000. A stack counts as many cases as it holds matrices.
-CHUNKS = {
-    "stack_of_proportions": 24,
-    "stack_of_two_classes": 30,
-    "stack_of_many_classes": 40,
+# Cases of every family: a stack counts as many as it holds matrices. All of them together take less
+# than a minute.
+CASES = {
+    "stack_of_proportions": 4000,
+    "stack_of_two_classes": 150,
+    "stack_of_many_classes": 250,
     "one_matrix": 25,
-    "shapes_of_betas": 60,
-    "proportions": 40,
+    "shapes_of_betas": 1500,
+    "proportions": 1000,
     "labels": 40,
-    "confidence": 100,
+    "confidence": 600,
     "counts_arithmetic": 60,
     "joint": 60,
     "own_metrics": 60,
@@ -44,24 +44,28 @@ CHUNKS = {
     "monitoring": 4,
     "studies": 40,
     "tables": 150,
-    "wrong_arguments": 1500,
-    "wrong_arguments_of_methods": 400,
+    "wrong_arguments": 2000,
+    "wrong_arguments_of_methods": 500,
     "unknown_keywords": 400,
     "wrong_matrices": 400,
-    "damaged_files": 1500,
+    "damaged_files": 2500,
     "command_line": 60,
 }
 
 
 def test_every_family_has_a_share():
-    assert set(CHUNKS) == set(FAMILIES)
-    assert families.describe() == f"{len(CHUNKS)} families"
+    assert set(CASES) == set(FAMILIES)
+    assert families.describe() == f"{len(CASES)} families"
+    assert sum(CASES.values()) > 10_000
 
 
-@pytest.mark.parametrize("name", sorted(CHUNKS))
+@pytest.mark.parametrize("name", sorted(CASES))
 def test_no_violation(name, global_random_seed):
-    tally = run_chunk(name, global_random_seed, 0, CHUNKS[name], shrinking=False)
-    assert tally.violations == []
+    tally, calls = Tally(), 0
+    while tally.cases[name] < CASES[name]:
+        tally.add(run_chunk(name, global_random_seed, calls, calls + 1, shrinking=False))
+        calls += 1
+        assert tally.violations == []
     refused = sum(
         number for (_, outcome), number in tally.outcomes.items() if outcome.endswith("Error")
     )
@@ -69,12 +73,6 @@ def test_no_violation(name, global_random_seed):
         assert refused <= 0.6 * tally.cases[name]
     elif name not in ("wrong_matrices", "unknown_keywords"):  # malformed ones are mostly refused
         assert refused >= 0.5 * tally.cases[name]
-
-
-def test_the_run_has_ten_thousand_cases():
-    # Stacks hold more than one case per chunk, so this is a lower bound.
-    long = {"stack_of_proportions": 64, "shapes_of_betas": 16, "proportions": 16, "confidence": 8}
-    assert sum(number * long.get(name, 1) for name, number in CHUNKS.items()) > 8000
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -114,6 +112,19 @@ def _forever(source):
         pass
 
 
+def _sleep(source):
+    import time
+
+    time.sleep(30)
+
+
+def _many(source):
+    import warnings
+
+    for k in range(100):
+        warnings.warn(f"number {k}", UserWarning, stacklevel=1)
+
+
 def _numpy(source):
     np.log(np.zeros(1))
 
@@ -124,13 +135,15 @@ def _numpy(source):
         (_division, "ZeroDivisionError"),
         (_storm, "a storm of 20 warnings"),
         (_numpy, "warning RuntimeWarning"),
+        (_many, "a storm of 100 different warnings"),
         (_forever, "hang"),
+        (_sleep, "hang"),
         (lambda source: require(False, "broken"), "broken"),
         (lambda source: int("x"), "refused: ValueError"),
     ],
 )
 def test_violations_are_found(make, what):
-    number, outcome, broken = judge(_family(make), Source(0), limit=0.2)
+    number, outcome, broken = judge(_family(make), Source(0), limit=0.05)
     assert (number, outcome) == (1, "violation")
     assert broken.startswith(what)
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import logit, ndtr
+from scipy.stats import betabinom, binom
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import (
@@ -40,13 +41,17 @@ from skuncertain import (
     threshold_report,
 )
 from skuncertain._csv_counts import TableFileError
-from skuncertain._table_files import read_matrix
+from skuncertain._search_files import read_search_results
+from skuncertain._table_files import read_matrix, read_predictions
 
 COUNTS = ConfusionCounts([[40, 6], [9, 45]])
 Y, P = [0, 1, 1, 0, 1, 1], [0, 1, 0, 0, 1, 1]
 FOLDS = [[[8, 2], [1, 9]], [[7, 3], [2, 8]], [[9, 1], [3, 7]]]
 RAGGED = [[1, 2], [3]]
 HUGE = 10**400
+UNSHOWN = 10**5000  # Python writes no integer of more than 4300 digits
+SPAN = np.timedelta64(3, "D")  # an integer, says numpy
+MASKED = np.ma.array(Y, mask=[0, 1, 0, 0, 0, 0])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -86,6 +91,33 @@ def test_tiny_priors_leave_no_draw_undefined(prior, model, global_random_seed):
     rows = cells + prior
     expected = np.mean(np.diag(rows) / rows.sum(axis=1))
     assert posterior.mean() == pytest.approx(expected, abs=5 * posterior.std() / np.sqrt(n))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [1e-6, 0.01])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_one_class_holds_nearly_everything(prior, flipped, global_random_seed):
+    # The rest was what a subtraction left: 0/0 in all draws, and in 16 % of them.
+    cells = np.array([[0, 5, 0], [0, 4, 0], [0, 2, 0]])
+    counts = ConfusionCounts(cells.T if flipped else cells)
+    metric, n = "fpr_macro" if flipped else "false_omission_rate_macro", 4000
+    posterior = counts.posterior(metric, prior=prior, n_draws=n, random_state=global_random_seed)
+    assert posterior.undefined == 0
+    # fn / (fn + tn) of one class is Beta(fn, tn), with the prior of two and of four cells
+    misses, others = np.array([5, 0, 2]) + 2 * prior, np.array([6, 0, 9]) + 4 * prior
+    expected = np.mean(misses / (misses + others))
+    assert posterior.mean() == pytest.approx(expected, abs=5 * posterior.std() / np.sqrt(n))
+
+
+@pytest.mark.parametrize("scale", [1, 1e-8, 1e-200])
+def test_cells_of_all_classes_are_sums(scale, global_random_seed):
+    # Against the sums of one class at a time, with one row and one column far above the others
+    matrix = np.random.default_rng(global_random_seed).random((7, 2, 4, 4)) * scale
+    matrix[..., 1, :] = 1.0
+    for name in ("npv", "specificity", "markedness"):
+        one = [get_metric(name).evaluate(matrix, positive=k) for k in range(4)]
+        found = get_metric(f"{name}_macro").evaluate(matrix)
+        np.testing.assert_allclose(found, np.mean(one, axis=0), rtol=1e-9, atol=1e-12)
 
 
 def test_steep_integrals_are_refined(global_random_seed):
@@ -140,6 +172,28 @@ def test_difference_of_posteriors_that_fill_little_of_their_range(global_random_
         )
     share = np.mean(two > one)
     assert result.p_better == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / 100_000))
+
+
+def test_predictions_from_huge_counts():
+    # Differences of log beta functions of 1e15: the cdf was 5. The share is as good as known.
+    rate = 0.25
+    counts = ConfusionCounts.from_binary(tp=10**15, fn=3 * 10**15, fp=0, tn=0)
+    ahead = counts.posterior("accuracy", prior=0.5).predictive(5)
+    np.testing.assert_allclose(
+        ahead.cdf([0.0, 0.2, 0.4, 0.6, 0.8]), binom.cdf(range(5), 5, rate), rtol=1e-12
+    )
+    counts = ConfusionCounts.from_binary(tp=7, fn=2, fp=0, tn=0)
+    few = counts.posterior("accuracy", prior=0.5).predictive(400)
+    shares, (a, b) = np.arange(401) / 400, (7 + 1, 2 + 1)
+    np.testing.assert_allclose(few.pdf(shares), betabinom.pmf(range(401), 400, a, b), rtol=1e-9)
+
+
+def test_bootstrap_of_folds_with_infinite_odds():
+    folds = [[[240, 0], [0, 242]], [[3, 0], [0, 3]]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        fold_posterior(folds, "dor", method="bootstrap", n_draws=300, random_state=1)
 
 
 def test_prior_of_nothing_beside_counts_of_1e15():
@@ -293,6 +347,47 @@ REFUSED = [
     (lambda: make_bound_scorer("f1", pos_label=np.zeros(2)), "pos_label"),
     (lambda: most_probable_best("score", test_train_ratio="x"), "test_train_ratio"),
     (lambda: SequentialPosterior("f1").update(RAGGED, [0, 1]), "y_true"),
+    (lambda: credible_interval(Y, P, level=UNSHOWN), "level"),
+    (lambda: credible_interval(Y, P, level=SPAN), "level"),
+    (lambda: credible_interval(Y, P, level=1 - 2**-53), "level"),
+    (lambda: credible_interval(Y, P, prior=SPAN), "prior"),
+    (lambda: credible_interval(Y, P, kind=UNSHOWN), "kind"),
+    (lambda: credible_interval(Y, P, pos_label=UNSHOWN), "pos_label"),
+    (lambda: credible_interval(Y, P, pos_label=memoryview(bytearray(2))), "pos_label"),
+    (lambda: credible_interval(Y, P, random_state=SPAN), "random_state"),
+    (lambda: credible_interval(Y, P, random_state=UNSHOWN), "random_state"),
+    (lambda: credible_interval(Y, P, labels={0, 1}), "labels.*set"),
+    (lambda: credible_interval(Y, P, labels=b"ab"), "labels"),
+    (lambda: credible_interval(Y, P, labels=["x" * 5000] * 2), "labels must be distinct"),
+    (lambda: credible_interval(MASKED, P), "y_true.*masked"),
+    (lambda: credible_interval(Y, MASKED), "y_pred.*masked"),
+    (lambda: credible_interval(Y, P, sample_weight=MASKED), "sample_weight.*masked"),
+    (lambda: credible_interval(Y, P, groups=MASKED), "groups.*masked"),
+    (lambda: credible_interval(np.arange(6).astype("M8[ns]"), P), "y_true.*dates"),
+    (lambda: credible_interval(np.arange(6).astype("m8[s]"), P), "y_true.*dates"),
+    (lambda: credible_interval([UNSHOWN, *Y[1:]], P), "y_true"),
+    (lambda: auc_posterior(Y, MASKED), "y_score.*masked"),
+    (lambda: credible_interval(Y, P, groups=Y, model=np.zeros(2)), "model"),
+    (lambda: ConfusionCounts(COUNTS.counts, labels=[0, UNSHOWN]), "labels"),
+    (lambda: compare_datasets([0.1, 0.2], [0.1, 1e308]), "scores"),
+    (lambda: compare_datasets([0.1, 0.2], np.ma.array([0.1, 0.2], mask=[0, 1])), "scores"),
+    (lambda: roc_band([UNSHOWN, *Y[1:]], Y), "label|class"),
+    (lambda: ConfusionCounts(np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])), "counts"),
+    (lambda: ConfusionCounts.from_binary(tp=np.ma.masked, fn=1, fp=1, tn=1), "tp.*masked"),
+    (lambda: ConfusionCounts.from_binary(tp=np.ones((1,) * 31), fn=1, fp=1, tn=1), "tp"),
+    (lambda: BetaPosterior(np.ones((1,) * 31), 1), "shape a"),
+    (lambda: BetaPosterior(1, 2, odds=UNSHOWN), "odds"),
+    (lambda: fold_posterior(np.zeros((0, 0)), method="t"), "fold scores"),
+    (lambda: fold_posterior([0.1, 0.2], method="t", n_repeats=UNSHOWN), "n_repeats"),
+    (lambda: get_metric("f1")([[5]]), "matrix"),
+    (lambda: leaderboard([COUNTS, COUNTS], metric="f1").expected_prize([np.inf, 1]), "prizes"),
+    (lambda: interval_report(COUNTS, target_names={"a", "b"}), "target_names"),
+    (lambda: interval_report(COUNTS, target_names=np.eye(2)), "target_names"),
+    (lambda: metric_posterior(Y, P, prevalence=np.ones((1,) * 31)), "prevalence"),
+    (
+        lambda: bbc_score(Y, [P, Y], metric=make_metric(lambda p: np.full(p.shape[:-2], np.nan))),
+        "metric.*NaN",
+    ),
     (
         lambda: search_posterior({"split0_test_score": [0.1], "split2_test_score": [0.2]}),
         "cv_results",
@@ -323,6 +418,26 @@ def test_numpy_floats_of_any_width_are_numbers():
     assert half == COUNTS.posterior("f1", prior=0.5).interval()
 
 
+class Unshown:
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
+
+def test_an_object_without_a_repr_is_named_by_its_type():
+    with pytest.raises(TypeError, match=r"level.*Unshown"):
+        credible_interval(Y, P, level=Unshown())
+
+
+def test_half_floats_are_labels_and_thresholds():
+    # 2**53 and 1e308, with which they were compared, are beyond their range: warnings from numpy
+    half = np.array(Y, dtype=np.float16)
+    assert credible_interval(half, P) == credible_interval(Y, P)
+    assert ConfusionCounts(np.array([[40, 6], [9, 45]], dtype=np.float16)) == COUNTS
+    score = [0.1, 0.9, 0.3, 0.2, 0.8, 0.7]
+    report = threshold_report(Y, score, [0.25], operating_threshold=np.float16(0.5))
+    assert report.thresholds.tolist() == [0.25, 0.5]
+
+
 # --------------------------------------------------------------------------------------------------
 # Files
 
@@ -339,3 +454,48 @@ def test_numpy_floats_of_any_width_are_numbers():
 def test_matrix_files_that_hold_no_matrix(data, text):
     with pytest.raises(TableFileError, match=text):
         read_matrix(io.BytesIO(data), rows="true")
+
+
+def test_labels_of_more_digits_than_python_reads_are_names():
+    digits = "9" * 5000
+    file = io.BytesIO(f"y,yhat\n{digits},1\n1,1\n".encode())
+    assert read_predictions(file, true="y", pred="yhat").labels == ("1", digits)
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [
+        ("9" * 400, "split0_test_score.*numbers"),  # OverflowError
+        ("9" * 5000, "JSON"),
+        ("true", "split0_test_score.*numbers, got True"),
+        ('"1_0"', "split0_test_score.*numbers, got '1_0'"),
+        ('0.1], "split0_test_score": [0.1', "twice"),
+        ("[" * 100_000, "JSON"),
+    ],
+)
+def test_search_files_that_hold_no_scores(score, text):
+    data = f'{{"split0_test_score": [{score}], "split1_test_score": [0.5]}}'
+    with pytest.raises(TableFileError, match=text) as caught:
+        read_search_results(io.StringIO(data))
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("params", [r"{'C': '\d'}", "{'C': 1if 2else 3}", "{[]: 1}", "{{}}"])
+def test_parameters_that_are_no_dict(params):
+    # Remarks of Python's compiler, and a TypeError
+    data = f'params,split0_test_score,split1_test_score\n"{params}",0.8,0.9\n"{{}}",0.7,0.9\n'
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = read_search_results(io.StringIO(data))
+    assert results["split1_test_score"] == [0.9, 0.9]
+
+
+def test_half_characters_in_a_report():
+    counts = ConfusionCounts([[4, 1], [2, 5]], labels=["\ud800", "b"])
+    report = interval_report(counts, random_state=0)
+    for text in (report.to_json(), report.to_html(), report.to_markdown()):
+        assert text.encode("utf-8")
+    results = {f"split{k}_test_score": [0.1 + 0.1 * k, 0.2] for k in range(3)}
+    results["params"] = [{"C": "\ud800"}, {"C": "b"}]
+    found = search_posterior(results, n_repeats=1, n_draws=50, random_state=0).report()
+    assert found.to_json().encode("utf-8")  # in the name of a column, too

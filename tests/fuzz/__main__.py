@@ -41,7 +41,10 @@ def run(cases, seed, jobs, names, chunk=40):
                 tasks.append(pool.submit(run_chunk, name, seed, position[name], position[name] + n))
                 position[name] += n
             for task in as_completed(tasks):
-                tally.add(task.result())
+                found = task.result()
+                tally.add(found)
+                for line in found.violations:
+                    print(f"\n{line}", file=sys.stderr)
             done = sum(tally.cases.values())
             print(f"\r{done} cases, {len(tally.violations)} violations", end="", file=sys.stderr)
     print(file=sys.stderr)

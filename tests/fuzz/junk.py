@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import fractions
+import sys
 
 import numpy as np
 
@@ -29,6 +30,32 @@ def _sparse():
     from scipy.sparse import csr_matrix
 
     return csr_matrix(np.eye(3))
+
+
+def _nullable(values, dtype):
+    import pandas
+
+    return pandas.array(values, dtype=dtype)
+
+
+def _polars(values):
+    import polars
+
+    return polars.Series(values)
+
+
+def _nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+class _NoRepr:
+    """An object that cannot even be shown."""
+
+    def __repr__(self):
+        raise RuntimeError("no repr")
 
 
 def _own_tail():
@@ -111,7 +138,41 @@ MAKERS = (
     lambda: np.array(["2020-01-01", "NaT"], dtype="M8[D]"),
     lambda: np.array([(1, 2.0)], dtype=[("a", int), ("b", float)]),
     lambda: np.ma.array([1, 2, 3], mask=[0, 1, 0]),
+    lambda: np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]]),
+    lambda: np.ma.masked,
     lambda: np.float16(0.5),
+    lambda: np.float32(0.95),
+    lambda: np.longdouble(0.9),
+    lambda: np.timedelta64(3, "D"),
+    lambda: 10**5000,
+    lambda: 2**64,
+    lambda: 1 - 2**-53,
+    lambda: -0.0,
+    lambda: np.arange(10, dtype=np.float16),
+    lambda: np.arange(10).astype("m8[s]"),
+    lambda: np.arange(10).astype("M8[ns]"),
+    lambda: np.array([0, 1] * 5, dtype=">i8")[::-1],
+    lambda: np.array([0, np.nan] * 5, dtype=object),
+    lambda: np.array([decimal.Decimal(1), 0] * 5, dtype=object),
+    lambda: np.full((2, 2), 5e-324),
+    lambda: np.zeros((1,) * 31),
+    lambda: np.array(None, dtype=object),
+    lambda: ["a\0", "\ud800"] * 5,
+    lambda: ["x" * 100_000, "b"] * 5,
+    lambda: [-0.0, 1.0] * 5,
+    lambda: {0, 1},
+    lambda: bytearray(10),
+    lambda: sys.stdout,
+    lambda: _nested(60),
+    lambda: _nested(500),
+    _NoRepr,
+    lambda: _nullable([True, None] * 5, "boolean"),
+    lambda: _nullable(["a", None] * 5, "string"),
+    lambda: _nullable([0.5, None] * 5, "Float64"),
+    lambda: _polars([0, None] * 5),
+    lambda: _polars(["a", "b"] * 5),
+    lambda: _polars([0.1, float("nan")] * 5),
+    lambda: _polars([datetime.date(2020, 1, 1)] * 10),
     lambda: np.int8(-3),
     lambda: np.datetime64("2020-01-01"),
     lambda: datetime.date(2020, 1, 1),

@@ -123,15 +123,17 @@ def rows(source, n_classes=None, *, largest=60, n_models=1):
 
 
 def column(source, codes, labels):
-    """Labels of the codes as list, array, Series, categorical, object array or tuple."""
+    """Labels of the codes in one of the containers that people keep them in."""
     values = [labels[k] for k in codes]
-    kind = source.below(7)
+    kind = source.below(13)
     if kind == 1:
         return values
     if kind == 2:
         return tuple(values)
     if kind == 3:
         return np.array(values, dtype=object)
+    if kind >= 7:
+        return odd_column(kind, values)
     if kind >= 4:
         import pandas
 
@@ -141,6 +143,25 @@ def column(source, codes, labels):
             return pandas.Series(pandas.Categorical(values, categories=list(labels)))
         return pandas.array(values, dtype="string" if isinstance(labels[0], str) else "Int64")
     return np.array(values)
+
+
+def odd_column(kind, values):
+    """Arrays of unusual layout, and the columns of polars."""
+    array = np.array(values)
+    if kind == 8:
+        return np.ma.array(array)
+    if kind == 9:
+        return np.repeat(array, 2)[::-2][::-1]
+    if kind == 10:
+        array.flags.writeable = False
+        return array.astype(array.dtype.newbyteorder()) if array.dtype.kind == "i" else array
+    if kind == 11 and array.dtype.kind == "i" and np.all(np.abs(array) < 2000):
+        return array.astype(np.float16)
+    if kind == 12:
+        return array[:, None][:, 0]
+    import polars
+
+    return polars.Series(values)
 
 
 def scores(source, true, n_classes=2):

@@ -330,7 +330,10 @@ def attempt(source, table):
 
 
 def describe(value):
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RuntimeError, ValueError):  # the latter for integers of more than 4300 digits
+        text = f"no repr of {type(value).__name__}"
     return text if len(text) < 120 else f"{text[:117]}..."
 
 

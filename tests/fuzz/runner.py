@@ -19,8 +19,10 @@ WARNINGS = (
     skuncertain.FoldDisagreementWarning,
     UndefinedMetricWarning,
 )
-MOST_WARNINGS = 6  # of one call; more is a storm
+MOST_WARNINGS = 6  # with one text, in one case of several calls; more is a storm
+MOST_TEXTS = 30  # different ones of a case
 TIME_LIMIT = 60.0  # CPU seconds of one case; more is a hang
+WAITING_LIMIT = 20  # times as long by the clock, for what waits and does nothing
 
 
 class Violation(Exception):
@@ -90,10 +92,13 @@ def _alarm(*_):
 
 def judge(family, source, *, limit=TIME_LIMIT):
     """Run one case: (number of cases, outcome, violation or None)."""
-    limited = hasattr(signal, "setitimer")
-    if limited:
-        before = signal.signal(signal.SIGVTALRM, _alarm)
-        signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+    timers = []
+    if hasattr(signal, "setitimer"):
+        timers += [(signal.SIGVTALRM, signal.ITIMER_VIRTUAL, limit)]
+        timers += [(signal.SIGALRM, signal.ITIMER_REAL, limit * WAITING_LIMIT)]
+    before = [signal.signal(alarm, _alarm) for alarm, _, _ in timers]
+    for _, timer, seconds in timers:
+        signal.setitimer(timer, seconds)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -112,9 +117,9 @@ def judge(family, source, *, limit=TIME_LIMIT):
         number, outcome = 1, "violation"
         broken = f"{type(error).__name__}: {error}{source.notes()}"
     finally:
-        if limited:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            signal.signal(signal.SIGVTALRM, before)
+        for (alarm, timer, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(alarm, handler)
     foreign = foreign_warning(caught)
     if broken is None and foreign is not None:
         broken = f"{foreign}{source.notes()}"
@@ -130,11 +135,13 @@ def foreign_warning(caught):
     texts = Counter(str(warning.message) for warning in caught)
     if texts and max(texts.values()) > MOST_WARNINGS:
         return f"a storm of {max(texts.values())} warnings: {texts.most_common(1)[0][0]}"
+    if len(texts) > MOST_TEXTS:
+        return f"a storm of {len(texts)} different warnings"
     return None
 
 
 def run_chunk(name, seed, start, stop, *, shrinking=True):
-    """The cases of one family with indices from `start` on, until `stop` cases are counted."""
+    """The calls of one family with indices from `start` to `stop`; a call can be many cases."""
     family, tally = FAMILIES[name], Tally()
     for index in range(start, stop):
         source = Source(f"{seed}/{name}/{index}")

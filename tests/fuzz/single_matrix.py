@@ -61,7 +61,7 @@ def compare_with_textbook(posterior, name, cells, positive):
     close(posterior.observed, expected, f"{name} differs", rtol=tolerance, atol=tolerance)
 
 
-@family(share=20)
+@family(share=60)
 def stack_of_proportions(source):
     """Exact Betas: one call for many two-by-two tables."""
     name = source.pick(PROPORTIONS)
@@ -105,7 +105,11 @@ def stack_of_two_classes(source):
     one = counts[n - 1].posterior(metric, prior=prior, model=model, n_draws=400, random_state=1)
     if one.exact:
         low, high = one.interval(level, kind)
-        close([low, high], np.array(posterior.interval(level, kind))[:, n - 1], "not as in a stack")
+        same_low, same_high = np.array(posterior.interval(level, kind))[:, n - 1]
+        # The width of the shortest interval is known to the square of how well its ends are.
+        near = 1e-9 if kind == "eti" else 1e-6
+        close(high - low, same_high - same_low, "another width than in a stack")
+        close([low, high], [same_low, same_high], "not as in a stack", rtol=near, atol=near)
     return n
 
 
@@ -136,7 +140,7 @@ def stack_of_many_classes(source):
     return n
 
 
-@family(share=6)
+@family(share=2)
 def one_matrix(source):
     """Every method of the posterior of one matrix."""
     n_classes = source.pick((2, 2, 3))
