@@ -166,16 +166,18 @@ class Leaderboard:
             f"{self.level * 100:g} % intervals)"
         ]
         shown = self.order()[:20]
-        width = max(len(str(self.names[k])) for k in shown)
+        width = max(5, *(len(str(self.names[k])) for k in shown))
+        ends = [f"[{self.low[k]:.3f}, {self.high[k]:.3f}]" for k in shown]
+        wide = max(map(len, ends))
         lines.append(
-            f"{'model':<{width}}  {'mean':>6}  {'interval':>16}  {'P(best)':>7}  {'rank':>6}  "
+            f"{'model':<{width}}  {'mean':>6}  {'interval':>{wide}}  {'P(best)':>7}  {'rank':>6}  "
             f"{'loss':>6}"
         )
         lines += [
             f"{self.names[k]!s:<{width}}  {self.mean[k]:>6.3f}  "
-            f"[{self.low[k]:>6.3f}, {self.high[k]:>6.3f}]  {self.p_best[k]:>7.3f}  "
+            f"{text:>{wide}}  {self.p_best[k]:>7.3f}  "
             f"{self.expected_rank[k]:>6.2f}  {self.expected_loss[k]:>6.4f}"
-            for k in shown
+            for k, text in zip(shown, ends, strict=True)
         ]
         if len(self.names) > 20:
             lines.append(f"... and {len(self.names) - 20} more")
