@@ -440,7 +440,8 @@ def _posterior(x, metric, prior, pos_label, n_draws, random_state):
     if not isinstance(x, Posterior):
         raise TypeError(
             "every model must be ConfusionCounts, a single posterior or, with y_true=, predicted "
-            f"labels; got {type(x).__name__}."
+            f"labels; got {type(x).__name__}. Models on the same folds are compared two at a time: "
+            "compare_cv."
         )
     if metric is not None and x.metric is not None and get_metric(metric).name != x.metric:
         raise ValueError(f"metric is {metric!r}, but a posterior of {x.metric!r} was given.")
