@@ -253,7 +253,7 @@ def judge(
 
 def check_rope(rope):
     """Return the half-width of the region of practical equivalence."""
-    return check_number("rope", rope, low=0, high=1e100)  # its square must be a float
+    return min(check_number("rope", rope, low=0, high=np.inf), 1e100)  # its square must be a float
 
 
 def check_names(names):

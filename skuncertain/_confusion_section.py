@@ -9,6 +9,11 @@ MOST_CLASSES = 20  # more do not fit on a page
 _MOST_CONFUSIONS = 100
 
 
+def whole(value):
+    """A number of rows: an int, unless rows have weights or were tested several times."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
 def confusion_section(matrix, names, rates, level, kind, notes=()):
     """Section with counts and rates of the cells; `rates` is a (C, C) BetaPosterior or None."""
     size = len(names)
@@ -22,7 +27,7 @@ def confusion_section(matrix, names, rates, level, kind, notes=()):
         notes = (*notes, f"{size} classes: the {len(places)} most frequent confusions.")
     cells = _cells(matrix, rates, places, level, kind)
     rows = [
-        {"true": names[i], "predicted": names[j], "count": matrix[i, j], "rate": cell}
+        {"true": names[i], "predicted": names[j], "count": whole(matrix[i, j]), "rate": cell}
         for (i, j), cell in zip(places, cells, strict=True)
     ]
     figure = None

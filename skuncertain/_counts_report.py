@@ -3,7 +3,7 @@
 import numpy as np
 
 from skuncertain._class_rates import cell_rates, class_posterior
-from skuncertain._confusion_section import confusion_section
+from skuncertain._confusion_section import confusion_section, whole
 from skuncertain._draws_posterior import DrawsPosterior
 from skuncertain._metrics import get_metric
 from skuncertain._posterior import warn_small, warn_undefined, weak_prior
@@ -51,7 +51,7 @@ def counts_report(
             ("macro avg", {base: f"{base}_macro" for base in BASES}),
             ("weighted avg", {base: f"{base}_weighted" for base in BASES}),
         ):
-            row = {"name": name, "support": _whole(support.sum()), "aside": name == "accuracy"}
+            row = {"name": name, "support": whole(support.sum()), "aside": name == "accuracy"}
             for base, metric in metrics.items():
                 posterior = posterior_of_average(metric)
                 row[base] = _cell(posterior, level, kind)
@@ -77,7 +77,7 @@ def counts_report(
         listed = ", ".join(map(str, few[:10])) + (" and others" if len(few) > 10 else "")
         notes.append(f"fewer than 5 rows in class {listed}: its intervals lean on the prior.")
     drawn = next(((n, seed) for n, seed in draws if n is not None), None)
-    n = _whole(support.sum())
+    n = whole(support.sum())
     return make_report(
         "classification",
         "Classification report",
@@ -121,17 +121,13 @@ def _shown(n):
     return f"{n}" if isinstance(n, int) else f"{n:.1f} (effective)"
 
 
-def _whole(value):
-    return int(value) if float(value).is_integer() else float(value)
-
-
 def _cell(posterior, level, kind):
     interval = posterior.interval(level, kind)
     return interval_cell(interval, posterior.observed, posterior.interval_error(level, kind))
 
 
 def _class_rows(per_class, names, support, level, kind):
-    rows = [{"name": name, "support": _whole(n)} for name, n in zip(names, support, strict=True)]
+    rows = [{"name": name, "support": whole(n)} for name, n in zip(names, support, strict=True)]
     priors, draws = [], []
     for base, posterior in per_class.items():
         ends = np.broadcast_arrays(*posterior.interval(level, kind))

@@ -113,7 +113,7 @@ class CoverageStudy:
         return (
             f"CoverageStudy({self.metric}, level={self.level:g}, {len(self.methods)} "
             f"method{'s' * (len(self.methods) != 1)} x {points} point{'s' * (points != 1)}, {how}"
-            + (f", {lost} failed" if lost else "")
+            + (f", {lost} interval{'s' * (lost != 1)} failed" if lost else "")
             + f": {', '.join(texts)})"
         )
 

@@ -145,7 +145,7 @@ def _scores(result):
         column("lowest_fold", "lowest fold"),
         column("highest_fold", "highest"),
         column("fold_variance", "fold variance", digits=2),
-        column("p_value", "p", digits=2),
+        column("p_value", "p", digits=2, share=True),
     ]
     if not pooled:
         columns = [c for c in columns if not isinstance(c, dict) or c["key"] != "omega"]

@@ -189,7 +189,8 @@ class Folds:
         worst = np.unravel_index(np.argmin(p_value), p_value.shape)
         spread = self.variance.statistic[worst] / max(self.n_folds - 1, 1)
         where = "" if p_value.ndim == 0 else f" (problem {tuple(map(int, worst))} of the stack)"
-        return f"{self.metric.name}{where}: {spread:.1f} times the variance of chance"
+        times = f"{spread:.1f} times the variance of chance, given class counts"
+        return f"{self.metric.name}{where}: {times}"
 
     def warn_if_folds_disagree(self):
         """One warning in words that tell what to do."""

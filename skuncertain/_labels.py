@@ -154,6 +154,11 @@ def _is_missing(value):
     return not isinstance(unequal, bool | np.bool_) or bool(unequal)
 
 
+def _missing_text(name, number):
+    rows = f"{number} missing label{'s' * (number != 1)}"
+    return f"{name} has {rows} (None, NaN or NA): drop those rows, or name their class."
+
+
 def to_numpy(name, y):
     """Array of labels; pandas' nullable and categorical types become plain ones."""
     array = rectangular(name, y)
@@ -165,7 +170,7 @@ def to_numpy(name, y):
     if array.dtype == object:
         missing = [_is_missing(value) for value in array.ravel().tolist()]
         if any(missing):
-            raise ValueError(f"{name} has {sum(missing)} missing labels: drop or name them.")
+            raise ValueError(_missing_text(name, sum(missing)))
         kinds = {type(value) for value in array.ravel().tolist()}
         if all(issubclass(kind, str) for kind in kinds):
             array = array.astype(str)
@@ -175,7 +180,7 @@ def to_numpy(name, y):
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
             raise TypeError(f"{name} must hold numbers or strings, all of one type, got {found}.")
     elif array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"{name} has {int(np.isnan(array).sum())} missing labels (NaN).")
+        raise ValueError(_missing_text(name, int(np.isnan(array).sum())))
     if array.dtype.kind == "c":  # in the words of scikit-learn
         raise ValueError(f"{name} must hold labels. Complex data not supported, got {array.dtype}.")
     if array.dtype.kind == "V":
@@ -246,7 +251,7 @@ def sorted_labels(y_true, y_pred):
     if len({isinstance(value, str) for value in values}) > 1:
         raise TypeError(
             "y_true and y_pred mix strings and numbers: "
-            f"{shown(sorted(map(repr, values)))}. Make them one type."
+            f"{', '.join(sorted(shown(value, 18) for value in values)[:6])}. Make them one type."
         )
     return sorted(values)
 

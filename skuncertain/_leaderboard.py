@@ -167,16 +167,18 @@ class Leaderboard:
             f"{self.level * 100:g} % intervals)"
         ]
         shown = self.order()[:20]
-        width = max(len(str(self.names[k])) for k in shown)
+        width = max(5, *(len(str(self.names[k])) for k in shown))
+        ends = [f"[{self.low[k]:.3f}, {self.high[k]:.3f}]" for k in shown]
+        wide = max(map(len, ends))
         lines.append(
-            f"{'model':<{width}}  {'mean':>6}  {'interval':>16}  {'P(best)':>7}  {'rank':>6}  "
+            f"{'model':<{width}}  {'mean':>6}  {'interval':>{wide}}  {'P(best)':>7}  {'rank':>6}  "
             f"{'loss':>6}"
         )
         lines += [
             f"{self.names[k]!s:<{width}}  {self.mean[k]:>6.3f}  "
-            f"[{self.low[k]:>6.3f}, {self.high[k]:>6.3f}]  {self.p_best[k]:>7.3f}  "
+            f"{text:>{wide}}  {self.p_best[k]:>7.3f}  "
             f"{self.expected_rank[k]:>6.2f}  {self.expected_loss[k]:>6.4f}"
-            for k in shown
+            for k, text in zip(shown, ends, strict=True)
         ]
         if len(self.names) > 20:
             lines.append(f"... and {len(self.names) - 20} more")
@@ -439,7 +441,8 @@ def _posterior(x, metric, prior, pos_label, n_draws, random_state):
     if not isinstance(x, Posterior):
         raise TypeError(
             "every model must be ConfusionCounts, a single posterior or, with y_true=, predicted "
-            f"labels; got {type(x).__name__}."
+            f"labels; got {type(x).__name__}. Models on the same folds are compared two at a time: "
+            "compare_cv."
         )
     if metric is not None and x.metric is not None and get_metric(metric).name != x.metric:
         raise ValueError(f"metric is {metric!r}, but a posterior of {x.metric!r} was given.")

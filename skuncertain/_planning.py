@@ -559,8 +559,8 @@ def _rows_that_count(study, pilot, prevalence):
         share = check_number("prevalence", prevalence, low=0, high=1, closed=False)
         if study.counted not in ("real positives", "real negatives"):
             raise ValueError(
-                f"prevalence does not say how many rows are {study.counted.removeprefix('rows ')}, "
-                f"which {study.metric.name} counts: give expected=ConfusionCounts of a pilot study."
+                f"prevalence cannot be used for {study.metric.name}, which counts {study.counted}: "
+                "it does not say how many they are. Give expected=ConfusionCounts of a pilot study."
             )
         return Successes(rate=share if study.counted == "real positives" else 1 - share)
     if pilot is None:

@@ -277,7 +277,8 @@ def search_report(result, confusion, digits=None):
         sections["confusion"] = confusion
     return make_report(
         "search",
-        f"Search over {result.mean.size} candidates by {result.metric}",
+        f"Search over {result.mean.size} candidate{'s' * (result.mean.size != 1)} by "
+        f"{result.metric}",
         settings={
             "level": result.level,
             "kind": result.kind,

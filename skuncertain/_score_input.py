@@ -106,7 +106,14 @@ class ScoredRows:
             return cls._of_folds(y, y_score, labels, pos_label, pooling)
         if pooling is not None:
             raise ValueError("pooling is for a cross-validator; plain scores have no folds.")
-        labels = as_labels(sorted_labels(y, y) if labels is None else labels)
+        if labels is None:
+            labels = sorted_labels(y, y)
+            if len(labels) < 2:
+                raise ValueError(
+                    f"y_true must hold rows of at least two classes, got {labels}: scores rank "
+                    "rows of one class above those of another."
+                )
+        labels = as_labels(labels)
         scores, classes = _columns(rectangular("y_score", y_score), labels, pos_label)
         if len(scores) != len(y):
             raise ValueError(

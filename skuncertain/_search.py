@@ -62,7 +62,7 @@ class SearchPosterior:
     selected_index : int
         The candidate that the search chose.
     best_score_corrected : float
-        Score of the selected candidate less the optimism of choosing it (Tibshirani and
+        Score of the selected candidate less the optimism of choosing the best (Tibshirani and
         Tibshirani); NaN if folds are known to be too small for that.
     selection_bias : float
         That optimism.
@@ -162,7 +162,7 @@ class SearchPosterior:
         k = self.selected_index
         choice = "" if self.params is None else f" {self.params[k]}"
         parts = [
-            f"{self.mean.size} candidates by {self.metric}",
+            f"{self.mean.size} candidate{'s' * (self.mean.size != 1)} by {self.metric}",
             f"selected {k}{choice}: {self.mean[k]:.3f} [{self.low[k]:.3f}, {self.high[k]:.3f}], "
             f"P(best) = {self.p_best[k]:.2f}",
             f"{others(self)} cannot be told from it (rope={self.rope:g})",
@@ -281,9 +281,11 @@ def search_posterior(
     test, and P(best) knows what the folds have in common.
 
     The selected candidate's score is optimistic. ``best_score_corrected`` subtracts the mean over
-    folds of (best score of the fold - score of the selected one) [1]_; with folds of fewer than
-    about 20 rows that is mostly luck. :func:`bbc_score` needs out-of-fold predictions and is
-    better; ``BayesianCrossValidator(search)`` is nested cross-validation and costs refits.
+    folds of (best score of the fold - score of the candidate with the best mean) [1]_; with folds
+    of fewer than about 20 rows that is mostly luck. A candidate that was selected by a rule or by
+    another metric is less lucky than the best, so for it the correction is cautious.
+    :func:`bbc_score` needs out-of-fold predictions and is better;
+    ``BayesianCrossValidator(search)`` is nested cross-validation and costs refits.
 
     References
     ----------
@@ -333,7 +335,8 @@ def search_posterior(
     below = against.cdf(np.nextafter(-rope, -np.inf))
     above = 1 - against.cdf(rope)
     ends = _quiet(against, level)
-    bias = float(np.mean(scores.max(axis=0) - found.scores[found.selected]))
+    # A candidate that is worse on average was not chosen for its luck: its distance is no optimism.
+    bias = float(np.mean(scores.max(axis=0) - scores[np.argmax(scores.mean(axis=1))]))
     notes = list(found.notes)
     mean = found.sign * scores.mean(axis=1)
     corrected = mean[list(kept).index(found.selected)] - found.sign * bias

@@ -145,6 +145,8 @@ class Method:
                 raise ValueError(
                     f"must return a pair (low, high) of numbers, got {type(found).__name__}"
                 ) from None
+            if low > high:
+                raise ValueError(f"must return low <= high, got ({low:g}, {high:g})")
             return low, high
 
         if len(data) == 1:
@@ -169,7 +171,7 @@ class Method:
             ends = np.array([np.asarray(end, dtype=float) for end in found])
         except Exception:  # one by one, the failing ones can be told from the others
             return None
-        if ends.shape != (2, size):
+        if ends.shape != (2, size) or np.any(ends[0] > ends[1]):
             return None
         if self.own:  # a function for one matrix may do something else with a stack of them
             for k in np.unique(np.linspace(0, size - 1, _CHECKED).astype(int)):

@@ -312,7 +312,7 @@ def threshold_report(
         Scores of the positive class. A :class:`BayesianCrossValidator` with
         ``keep_predictions=True`` brings its out-of-fold scores, pooled. A fitted classifier scores
         `X`; scikit-learn's ``TunedThresholdClassifierCV`` and ``FixedThresholdClassifier`` bring
-        their threshold as well.
+        their threshold as well, turned round if `pos_label` is not the class that it is for.
     thresholds : array-like, int or None, default=None
         Thresholds; or how many, spread evenly over the scores. By default at most 50.
     X : array-like, default=None
@@ -424,8 +424,16 @@ def _of_classifier(classifier, X, pos_label):
         raise ValueError("X is missing: a classifier needs rows to score.")
     inner = _innermost(classifier)
     method = getattr(inner, "response_method", "auto")
+    two = len(getattr(classifier, "classes_", ())) == 2
+    if pos_label is not None and two and (hasattr(inner, "best_threshold_") or _is_fixed(inner)):
+        score, label, name = classifier_scores(classifier, X, pos_label, method)
+        own_score, own_label, threshold = _of_classifier(classifier, X, None)
+        if label != own_label:
+            middle = 0.5 if name == "predict_proba" else 0.0
+            threshold = _turned(threshold, middle, score[own_score >= threshold])
+        return score, label, threshold
     wanted = pos_label if pos_label is not None else getattr(inner, "pos_label", None)
-    if wanted is not None or len(getattr(classifier, "classes_", ())) != 2:
+    if wanted is not None or not two:
         score, label, name = classifier_scores(classifier, X, wanted, method)
         return score, label, _threshold_of(inner, name, score, label == classifier.classes_[0])
     # Which class is positive for a tuned classifier is a secret of its scorer: its predictions
@@ -452,6 +460,18 @@ def _innermost(classifier):
             classifier = classifier.steps[-1][1]
         else:
             return classifier
+
+
+def _is_fixed(classifier):
+    """Whether it is a ``FixedThresholdClassifier``, or one that works like it."""
+    fixed = getattr(classifier, "threshold", None)
+    return isinstance(fixed, int | float) or fixed == "auto"
+
+
+def _turned(threshold, middle, negative):
+    """Threshold of the other class, which the scores of `negative` rows must not reach."""
+    turned, highest = 2 * middle - threshold, negative.max(initial=-np.inf)
+    return float(np.nextafter(highest, np.inf) if highest >= turned else turned)
 
 
 def _threshold_of(classifier, response, score, first):

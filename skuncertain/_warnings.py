@@ -20,7 +20,8 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_PACKAGE = os.path.dirname(__file__) + os.sep
+# Frames that are not the caller's: functools has those of cached properties.
+_INNER = (os.path.dirname(__file__) + os.sep, functools.__file__)
 _SCOPES: ContextVar[tuple] = ContextVar("skuncertain_warning_scopes", default=())
 
 
@@ -31,7 +32,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
             scope.take(message, category)
             return
     frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_INNER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level + 1)
 

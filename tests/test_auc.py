@@ -441,7 +441,7 @@ SCORE_ERRORS = [
     (([0, 1, 1], [1, 2, np.nan]), {}, ValueError, "finite numbers, got NaN"),
     (([0, 1, 1], [1, 2, np.inf]), {}, ValueError, "finite numbers, got NaN or infinity"),
     ((Y, S[:3]), {}, ValueError, "same length, got 4 and 3"),
-    (([1, 1, 1], [1, 2, 3]), {}, ValueError, "at least two classes"),
+    (([1, 1, 1], [1, 2, 3]), {}, ValueError, r"y_true must hold.*at least two classes, got \[1\]"),
     (([1, 1, 1], [1, 2, 3]), {"labels": [0, 1]}, ValueError, "only rows of class 1"),
     (([0, 0, 0], [1, 2, 3]), {"labels": [0, 1]}, ValueError, "no rows of class 1"),
     (([], []), {}, ValueError, "at least two classes"),
@@ -453,7 +453,7 @@ SCORE_ERRORS = [
     ((Y, list("abcd")), {}, TypeError, "y_score must hold numbers, got an array of type"),
     ((Y, np.zeros((4, 2, 2))), {}, ValueError, "one or two dimensions"),
     (([Y], S), {}, ValueError, "one label per row, got shape"),
-    (([0, 1, np.nan, 1], S), {}, ValueError, "missing labels"),
+    (([0, 1, np.nan, 1], S), {}, ValueError, "y_true has 1 missing label .*drop"),
     ((Y, S), {"pooling": "folds"}, ValueError, "pooling is for a cross-validator"),
     (([0, 1, 2], np.eye(3)), {"average": "micro"}, ValueError, r"average must be.*'macro'\?"),
 ]

@@ -226,7 +226,7 @@ def test_one_fold_is_not_enough():
         (SCORES_B, {"n_train": 9}, "given together"),
         (SCORES_B, {"n_train": 0, "n_test": 1}, "n_train must hold positive"),
         (SCORES_B, {"metric": "f1"}, "metric is for results of a cross-validation"),
-        (SCORES_B, {"rope": -1}, "rope must be"),
+        (SCORES_B, {"rope": -1}, r"rope must be a number in \[0, inf\), got -1"),
         (SCORES_B, {"names": ("A",)}, "two names"),
         (SCORES_B[:9], {}, "A has 10 folds and B 9"),
         (

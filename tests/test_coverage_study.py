@@ -265,6 +265,19 @@ def test_a_method_that_always_fails_is_an_error():
         coverage_study({"mine": lambda counts: 0.5}, BinomialTruth(0.5), n=4)
 
 
+@pytest.mark.parametrize("stacked", [False, True])
+def test_ends_that_were_exchanged_are_failures(stacked):
+    def share(counts):
+        hits = counts.counts[..., 1, 1]
+        return hits / 4 if stacked else float(hits) / 4
+
+    with pytest.raises(ValueError, match=r"every sample: ValueError: must return low <= high, got"):
+        coverage_study({"mine": lambda c: (share(c) + 1, share(c))}, BinomialTruth(0.5), n=4)
+    study = coverage_study({"mine": lambda c: (share(c), 1 - share(c))}, BinomialTruth(0.5), n=4)
+    assert_allclose(study.failed, 5 / 16)  # 3 or 4 hits
+    assert "2 intervals failed" in repr(study)
+
+
 # --------------------------------------------------------------------------------------------------
 # The result
 

@@ -351,7 +351,11 @@ def test_unstable_learner_is_reported_once():
     with pytest.warns(FoldDisagreementWarning, match="recall") as caught:
         bcv.fit(X, y)
     assert [w.category for w in caught].count(FoldDisagreementWarning) == 1
-    assert "disagree" in str(bcv.report())
+    text = str(bcv.report())
+    assert "times the variance of chance, given class counts" in text
+    row = text.split("Scores\n")[1].splitlines()[1]
+    assert row.split()[0] == "recall"
+    assert row.split()[-1] == "<0.01"  # a probability is never rounded to 0
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,11 @@ def test_save_of_other_formats_buffers_and_users_metadata(tmp_path):
 
 
 def test_unknown_options_are_refused():
-    with pytest.raises(TypeError, match=r"no option 'line_kwarg'. Did you mean 'line_kwargs'\?"):
+    with pytest.raises(TypeError, match=r"no option 'metrics' here. Did you mean 'metric'\?"):
+        PosteriorDisplay.from_counts(TREE, metrics=["f1"])
+    with pytest.raises(TypeError, match=r"no option 'metric' here. Did you mean 'metrics'\?"):
+        IntervalDisplay.from_counts(TREE, metric="f1")
+    with pytest.raises(TypeError, match=r"option 'line_kwarg' here. Did you mean 'line_kwargs'\?"):
         IntervalDisplay.from_counts(TREE, line_kwarg={})
     with pytest.raises(TypeError, match="line_kwargs must be a dict of matplotlib options, got 3"):
         IntervalDisplay.from_counts(TREE, metrics=["recall"], line_kwargs=3)

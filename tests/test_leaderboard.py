@@ -405,6 +405,16 @@ def test_board_as_text_and_table():
     assert leaderboard(list(MODELS.values()), metric="f1").names == ("0", "1", "2")
 
 
+@pytest.mark.parametrize("names", ["abc", ["tree", "a long name", "b"]])
+def test_columns_of_the_board_are_aligned(names):
+    models = dict(zip(names, MODELS.values(), strict=True))
+    for metric in ("f1", "mcc"):
+        lines = repr(leaderboard(models, metric=metric, random_state=0)).splitlines()[1:]
+        assert len({len(line) for line in lines}) == 1
+        assert len({line.index("]") for line in lines[1:]}) == 1
+        assert "[ " not in lines[1]
+
+
 ONE = MODELS["tree"]
 
 
@@ -414,6 +424,7 @@ ONE = MODELS["tree"]
         ([ONE], {"metric": "f1"}, ValueError, "at least two models, got 1"),
         ([ONE, ONE], {}, TypeError, "metric is missing"),
         ([ONE, [0, 1]], {"metric": "f1"}, TypeError, "with y_true=, predicted labels; got list"),
+        ([[0.8, 0.9], [0.7, 0.9]], {}, TypeError, "got list. Models on the same folds.*compare_cv"),
         ([ONE, ONE], {"metric": "f1", "labels": [0, 1]}, TypeError, "give y_true as well"),
         ([ONE, ONE], {"metric": "prevalence"}, ValueError, "description"),
         ([ONE, ONE], {"metric": "f2x"}, ValueError, "not known"),

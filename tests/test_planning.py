@@ -509,6 +509,11 @@ def test_results(plan, words):
         ({"metric": "mcc", "expected": PILOT, "prevalence": 0.1}, ValueError, "n counts rows"),
         ({"metric": "accuracy", "prevalence": 0.1}, ValueError, "every row counts"),
         ({"metric": "precision", "prevalence": 0.1}, ValueError, "predicted positives"),
+        (
+            {"metric": "f1", "prevalence": 0.1},
+            ValueError,
+            "prevalence cannot be used for f1, which counts rows that are positive or predicted",
+        ),
         ({"prevalence": 0}, ValueError, "prevalence must be a number"),
         ({"pos_label": 1}, ValueError, "holds no counts: leave it out"),
         ({"prior": 0}, ValueError, "prior must be above 0"),

@@ -251,5 +251,13 @@ def test_the_level_of_the_result_is_no_contradiction():
     assert str(interval_report(BOARD, level=0.95, kind="eti")) == str(BOARD.report())
 
 
+def test_numbers_of_rows_are_whole():
+    report = interval_report(THREE)
+    assert report.to_frame("confusion")["count"].dtype.kind == "i"
+    assert {type(row["count"]) for row in rows_of(report, "confusion")} == {int}
+    weighted = interval_report([0, 0, 1, 1], [0, 1, 1, 1], sample_weight=[1, 1, 1, 2])
+    assert float in {type(row["count"]) for row in rows_of(weighted, "confusion")}
+
+
 def test_more_classes_have_no_sensitivity():
     assert "sensitivity" not in str(interval_report([0, 1, 2, 2], [0, 1, 2, 1], random_state=0))

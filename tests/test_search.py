@@ -415,6 +415,31 @@ def test_failed_fits_do_not_make_folds_small():
     assert np.isfinite(found.best_score_corrected)
 
 
+def test_a_cautious_choice_is_not_charged_for_its_distance_to_the_best():
+    folds = {f"split{k}_test_score": [0.90, 0.95 + 0.01 * (k % 2), 0.955] for k in range(4)}
+    table = {"params": [{"depth": depth} for depth in (1, 2, 3)], **folds}
+    best = search_posterior(table, n_repeats=1, random_state=0)
+    assert best.selected_index in (1, 2)
+    assert best.selection_bias == pytest.approx(0.0025)
+    search = GridSearchCV(TREE, GRID, scoring="f1", cv=5)
+    plain = search_posterior(search.fit(X, Y), random_state=0)
+    worst = int(np.argmin(plain.mean))
+    search.set_params(refit=lambda results: worst).fit(X, Y)
+    careful = search_posterior(search, random_state=0)
+    assert careful.selected_index == worst != plain.selected_index
+    assert careful.selection_bias == plain.selection_bias
+    corrected = careful.mean[worst] - plain.selection_bias
+    assert careful.best_score_corrected == pytest.approx(corrected)
+
+
+def test_one_candidate():
+    table = {f"split{k}_test_score": [0.9 + 0.01 * k] for k in range(4)}
+    found = search_posterior(table, n_repeats=1, random_state=0)
+    assert repr(found).startswith("SearchPosterior(1 candidate by score")
+    assert str(found.report()).startswith("Search over 1 candidate by score\n")
+    assert found.best_score_corrected == found.mean[0]
+
+
 def test_small_folds_are_not_corrected():
     search = counting_search(X[:60], Y[:60])
     found = search_posterior(search, random_state=0)

@@ -458,6 +458,30 @@ def test_tuned_for_the_first_class(estimator, response, data):
     np.testing.assert_array_equal(report.operating_point().counts, expected)
 
 
+@pytest.mark.parametrize("names", [(0, 1), ("no", "yes")], ids=str)
+@pytest.mark.parametrize("estimator", [LogisticRegression(), KNeighborsClassifier(4), LinearSVC()])
+def test_threshold_for_the_other_class(estimator, names, data):
+    X, y, X_test, y_test = data
+    y, y_test = np.array(names)[y], np.array(names)[y_test]
+    first = make_scorer(f1_score, pos_label=names[0])
+    candidates = [
+        TunedThresholdClassifierCV(estimator, scoring="balanced_accuracy", cv=2, thresholds=20),
+        TunedThresholdClassifierCV(estimator, scoring=first, cv=2, thresholds=20),
+        FixedThresholdClassifier(estimator),
+        FixedThresholdClassifier(estimator, pos_label=names[0]),
+        FixedThresholdClassifier(estimator, threshold=0.25),
+        FixedThresholdClassifier(estimator, threshold=0.25, pos_label=names[0]),
+    ]
+    for classifier in candidates:
+        expected = predicted(classifier.fit(X, y), X_test, y_test)
+        for label in names:
+            report = threshold_report(y_test, classifier, [0.9], X=X_test, pos_label=label)
+            assert report.counts.pos_label == label
+            np.testing.assert_array_equal(report.operating_point().counts, expected)
+    with pytest.raises(ValueError, match="pos_label 'other' is not one of the labels"):
+        threshold_report(y_test, classifier, X=X_test, pos_label="other")
+
+
 @pytest.mark.parametrize("outer", ["pipeline", "search"])
 def test_thresholds_inside_other_estimators(outer, data):
     X, y, X_test, y_test = data

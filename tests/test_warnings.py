@@ -14,6 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from skuncertain import (
     BayesianCrossValidator,
     ConfusionCounts,
+    SequentialPosterior,
+    SmallSampleWarning,
     compare_paired,
     confidence_interval,
     fold_posterior,
@@ -39,6 +41,13 @@ X, Y = make_classification(200, 5, flip_y=0.2, random_state=0)
 def test_warnings_point_at_the_line_of_the_user(call):
     with pytest.warns(UndefinedMetricWarning) as caught:
         call()
+    assert {w.filename for w in caught} == {__file__}
+
+
+def test_warnings_of_cached_properties_point_at_the_line_of_the_user():
+    watch = SequentialPosterior("f1_macro", labels=[0, 1, 2])
+    with pytest.warns(SmallSampleWarning) as caught:
+        repr(watch.update([0, 1, 2], [0, 1, 1]))
     assert {w.filename for w in caught} == {__file__}
 
 

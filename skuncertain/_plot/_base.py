@@ -120,8 +120,11 @@ class Display:
         known = [name for name in inspect.signature(cls.plot).parameters if name != "self"]
         for name in options:
             if name not in known:
+                makers = [getattr(cls, maker) for maker in dir(cls) if maker.startswith("from_")]
+                near = {*known, *(p for m in makers for p in inspect.signature(m).parameters)}
+                hint = nearest_name(name, sorted(near - {name, "options", "plot_kwargs"}))
                 raise TypeError(
-                    f"{cls.__name__} has no option {name!r}.{nearest_name(name, known)} "
+                    f"{cls.__name__} has no option {name!r} here.{hint} "
                     f"The options of its plot are {', '.join(known)}."
                 )
         import_optional("matplotlib.pyplot", "plot", f"{cls.__name__}.plot")
