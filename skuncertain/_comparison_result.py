@@ -253,7 +253,10 @@ def judge(
 
 def check_rope(rope):
     """Return the half-width of the region of practical equivalence."""
-    return min(check_number("rope", rope, low=0, high=np.inf), 1e100)  # its square must be a float
+    rope = check_number("rope", rope, low=0, high=np.inf)
+    if rope > 1e100:  # its square must be a float
+        raise ValueError(f"rope must be in units of the metric, got {rope:g}.")
+    return rope
 
 
 def check_names(names):
