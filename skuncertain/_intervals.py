@@ -57,7 +57,8 @@ def shortest_of_sorted(draws, level):
     """
     n = draws.shape[-1]
     inside = min(int(np.ceil(level * n)), n - 1)
-    width = draws[..., inside:] - draws[..., : n - inside]
+    with np.errstate(invalid="ignore"):  # if enough draws are infinite, NaN: argmin takes those
+        width = draws[..., inside:] - draws[..., : n - inside]
     best = np.argmin(width, axis=-1)[..., None]
     low = np.take_along_axis(draws, best, axis=-1)[..., 0]
     high = np.take_along_axis(draws, best + inside, axis=-1)[..., 0]

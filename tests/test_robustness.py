@@ -188,12 +188,14 @@ def test_predictions_from_huge_counts():
     np.testing.assert_allclose(few.pdf(shares), betabinom.pmf(range(401), 400, a, b), rtol=1e-9)
 
 
-def test_bootstrap_of_folds_with_infinite_odds():
+@pytest.mark.parametrize("kind", ["eti", "hdi"])
+def test_bootstrap_of_folds_with_infinite_odds(kind):
     folds = [[[240, 0], [0, 242]], [[3, 0], [0, 3]]]
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", UserWarning)
-        fold_posterior(folds, "dor", method="bootstrap", n_draws=300, random_state=1)
+        posterior = fold_posterior(folds, "dor", method="bootstrap", n_draws=300, random_state=1)
+        assert posterior.interval(0.5, kind) == (np.inf, np.inf)  # all draws are
 
 
 def test_prior_of_nothing_beside_counts_of_1e15():

@@ -103,12 +103,13 @@ def stack_of_two_classes(source):
     )
     compare_with_textbook(posterior, name, cells, 1)
     one = counts[n - 1].posterior(metric, prior=prior, model=model, n_draws=400, random_state=1)
-    if one.exact:
+    if one.exact and posterior.exact:  # a stack is drawn if one of its matrices has to be
         low, high = one.interval(level, kind)
         same_low, same_high = np.array(posterior.interval(level, kind))[:, n - 1]
         # The width of the shortest interval is known to the square of how well its ends are.
         near = 1e-9 if kind == "eti" else 1e-6
-        close(high - low, same_high - same_low, "another width than in a stack")
+        if np.isfinite(high):
+            close(high - low, same_high - same_low, "another width than in a stack")
         close([low, high], [same_low, same_high], "not as in a stack", rtol=near, atol=near)
     return n
 
