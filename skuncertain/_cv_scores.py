@@ -97,6 +97,8 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
     values = rectangular("the scores of a and b", x)
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise ValueError(f"{name} holds infinite scores, which have no mean.")
+    if values.dtype.kind == "f" and np.any(np.abs(values.astype(float)) > 1e100):
+        raise ValueError(f"the scores of {name} must be within 1e100, got {shown(values)}.")
     if values.dtype.kind not in "iuf" or values.ndim == 0:
         raise TypeError(
             f"{name} must be fold scores, a fitted BayesianCrossValidator, a CrossValPosterior or "

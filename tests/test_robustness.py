@@ -372,6 +372,7 @@ REFUSED = [
     (lambda: credible_interval(Y, P, groups=Y, model=np.zeros(2)), "model"),
     (lambda: ConfusionCounts(COUNTS.counts, labels=[0, UNSHOWN]), "labels"),
     (lambda: compare_datasets([0.1, 0.2], [0.1, 1e308]), "scores"),
+    (lambda: compare_cv([0.1, 0.2], [0.1, 1e308]), "scores"),
     (lambda: compare_datasets([0.1, 0.2], np.ma.array([0.1, 0.2], mask=[0, 1])), "scores"),
     (lambda: roc_band([UNSHOWN, *Y[1:]], Y), "label|class"),
     (lambda: ConfusionCounts(np.ma.array([[1, 2], [3, 4]], mask=[[0, 1], [0, 0]])), "counts"),
