@@ -120,10 +120,11 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
             )
         n_train, n_test = folds - 1, 1
     for parameter, size in (("n_train", n_train), ("n_test", n_test)):
-        if np.ndim(size) and np.shape(size) != (splits,):
+        shape = rectangular(parameter, size).shape
+        if shape not in ((), (splits,)):
             raise ValueError(
                 f"{parameter} must be a number or have one entry per fold, {splits}, got shape "
-                f"{np.shape(size)}."
+                f"{shape}."
             )
     return FoldScores(values.astype(float), n_train, n_test)
 

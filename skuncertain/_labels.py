@@ -284,7 +284,7 @@ def encode(y, labels, name):
     if unknown:
         hint = nearest_name(unknown[0], labels)
         raise ValueError(
-            f"{name} holds the label {unknown[0]!r}, which is not in "
+            f"{name} holds the label {shown(unknown[0])}, which is not in "
             f"labels={shown(list(labels))}.{hint}"
         )
     return np.array([position[value] for value in plain])[inverse.ravel()]

@@ -124,7 +124,7 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
         selected = int(np.argmax(mean))
         notes.append("the selected candidate is taken to be the one with the best mean")
     params = results.get("params") if hasattr(results, "get") else None
-    if params is not None and np.shape(params)[:1] != (len(scores),):
+    if params is not None and (not hasattr(params, "__len__") or len(params) != len(scores)):
         raise ValueError(
             f"cv_results must hold the params of all {len(scores)} candidates, got {shown(params)}."
         )

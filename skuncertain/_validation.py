@@ -73,12 +73,12 @@ def as_list(parameter, value):
 
 def nearest_name(name, valid):
     """Return ``" Did you mean 'x'?"`` for the valid name nearest to `name`, or an empty string."""
-    text = name if isinstance(name, str) else shown(name)
+    text, *texts = (x if isinstance(x, str) else shown(x) for x in (name, *valid))
     if len(text) > 100:  # no slip of the pen
         return ""
-    by_text = {str(option): option for option in valid}
+    by_text = dict(zip(texts, valid, strict=True))
     found = difflib.get_close_matches(text, by_text, n=1, cutoff=0.5)
-    return f" Did you mean {by_text[found[0]]!r}?" if found else ""
+    return f" Did you mean {shown(by_text[found[0]])}?" if found else ""
 
 
 def is_real(value):

@@ -271,6 +271,12 @@ def test_predictive_without_counts_and_prior_is_undefined():
 # --------------------------------------------------------------------------------------------------
 # Messages
 
+
+class NoText:
+    def __repr__(self):
+        raise RuntimeError
+
+
 REFUSED = [
     (lambda: get_metric_names(n_classes=[1, 2]), "n_classes"),
     (lambda: credible_interval(Y, P, level=np.full((9, 9), 0.5)), "level"),
@@ -337,6 +343,8 @@ REFUSED = [
     (lambda: COUNTS.posterior("f1").sample(10**30), "size"),
     (lambda: make_bound_scorer("f1", prior=RAGGED), "prior"),
     (lambda: compare_cv([0.1, 0.2], [0.1, 0.3], rope=1e308), "rope"),
+    (lambda: compare_cv([0.1, 0.2], [0.1, 0.3], n_train=RAGGED, n_test=1), "n_train"),
+    (lambda: ConfusionCounts.from_predictions([0], [1], labels=[0, NoText()]), "y_pred"),
     (
         lambda: search_posterior(
             {"split0_test_score": [0.1, 0.2], "split1_test_score": [0.1, 0.2], "params": len}
