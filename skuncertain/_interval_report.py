@@ -132,6 +132,7 @@ def interval_report(
                 "add it up with sum(), or use fold_posterior for folds."
             )
     elif y_pred is None:
+        _check_result(y_true)
         given = {"level": level, "kind": kind}
         if _is_search(y_true):  # its posterior is still to be computed
             given |= {"n_draws": for_counts.pop("n_draws")}
@@ -207,19 +208,23 @@ def _of_result(result, given, digits):
         with dropped():  # the report lists them
             found = search_posterior(result, **given)
         return found.report(digits=digits)
-    if isinstance(result, _FIXED_LEVEL):
-        for name, value in given.items():
-            if value != getattr(result, name):
-                raise ValueError(
-                    f"{name} must be that of the result, {getattr(result, name)!r}, got "
-                    f"{shown(value)}: give {name}= where the result is made."
-                )
-        return result.report(digits=digits)
-    raise TypeError(
-        "interval_report needs true and predicted labels, ConfusionCounts, a fitted "
-        "BayesianCrossValidator, a finished search or a result of compare, leaderboard, "
-        f"cross_val_posterior or search_posterior; got {type(result).__name__} alone."
-    )
+    for name, value in given.items():
+        if value != getattr(result, name):
+            raise ValueError(
+                f"{name} must be that of the result, {getattr(result, name)!r}, got "
+                f"{shown(value)}: give {name}= where the result is made."
+            )
+    return result.report(digits=digits)
+
+
+def _check_result(result):
+    """Refuse what has no report; it may be that the predicted labels were forgotten."""
+    if not (isinstance(result, (*_FREE_LEVEL, *_FIXED_LEVEL)) or _is_search(result)):
+        raise TypeError(
+            "y_true must come with y_pred, or be ConfusionCounts, a fitted "
+            "BayesianCrossValidator, a finished search or a result of compare, leaderboard, "
+            f"cross_val_posterior or search_posterior; got {type(result).__name__} alone."
+        )
 
 
 def _refuse(options, what, why):
