@@ -46,6 +46,16 @@ def speed():
     return rows
 
 
+def reasons():
+    """Return why others are faster in some rows, a line per package."""
+    found = {}
+    for _, peer, *_, times, _, note in read("peers"):
+        name = peer.split(" ")[0]
+        if name in PEERS and times and float(times.replace(",", "")) < 1:
+            found[name] = note.partition("; memory:")[0]
+    return "\n".join(f"- {name}: {note}." for name, note in found.items()) or "- Nowhere."
+
+
 def coverage():
     """Return a row per method: coverage of F1 in per cent with its standard error."""
     rows = [["method", "rare class", "near-perfect", "balanced", "10-fold CV"]]
@@ -74,6 +84,10 @@ def main():
 Measured by `make bench` in one run; above 1 we are faster:
 
 {markdown(speed())}
+
+Where it is below 1, and why:
+
+{reasons()}
 
 How often, in %, a nominal 95 % interval of F1 held the true value, with the standard error. No
 interval counts as not held. scikit-learn is Student's t of the fold scores. Scenarios and lengths
