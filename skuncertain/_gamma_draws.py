@@ -135,7 +135,7 @@ def log_gamma(rng, shapes, size):
     """Logs of gamma draws. For small shapes G(a) = G(a + 1) exp(-E / a), which cannot underflow."""
     small, full = shapes < 0.1, (size, *shapes.shape)
     logs = np.log(rng.standard_gamma(np.where(small, shapes + 1, shapes), size=full))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         drop = rng.standard_exponential(full) / shapes
     return np.where(small, logs - drop, logs)
 

@@ -170,13 +170,14 @@ def _checked_betaincinv(p, a, b):
         bad = ~(error <= 1e-12 + 1e-10 * np.minimum(p, 1 - p)) & (p > 0) & (p < 1)
     if np.any(bad):
         q[bad] = _beta_quantile_by_bracketing(p[bad], a[bad], b[bad])
-    q[(p == 0) | (q < 1e-300)] = 0.0  # scipy returns the smallest normal number, not zero
+    # For zero scipy returns the smallest normal number, and the search stops at exp(-700).
+    q[(p == 0) | (q < 1e-304)] = 0.0
     q[p == 1] = 1.0
     return q
 
 
 def _beta_quantile_by_bracketing(p, a, b):
-    """Solve for logit q, which also reaches quantiles below 1e-300 and above 1 - 1e-16."""
+    """Solve for logit q, which also reaches quantiles down to 1e-304 and above 1 - 1e-16."""
 
     def cdf(e, rows):
         return beta_cdf(expit(e), a[rows], b[rows], complement=expit(-e))

@@ -510,3 +510,9 @@ def test_half_characters_in_a_report():
     results["params"] = [{"C": "\ud800"}, {"C": "b"}]
     found = search_posterior(results, n_repeats=1, n_draws=50, random_state=0).report()
     assert found.to_json().encode("utf-8")  # in the name of a column, too
+
+
+def test_the_smallest_prior():
+    prior = np.full((2, 2), 5e-324)
+    posterior = ConfusionCounts([[5, 0], [5, 0]]).posterior("balanced_accuracy", prior=prior)
+    assert posterior.interval() == (0.5, 0.5)  # no float shows its width

@@ -219,3 +219,10 @@ def test_sample_follows_the_distribution(global_random_seed):
     for p in (0.025, 0.5, 0.975):
         z = (np.mean(draws <= posterior.quantile(p)) - p) / np.sqrt(p * (1 - p) / draws.size)
         assert abs(z) < 4
+
+
+def test_quantile_next_to_the_smallest_floats():
+    # log x from mpmath with 40 digits: I_x(0.01, 1.02) = 0.001
+    found = beta_quantile(0.001, 0.01, 1.02)
+    assert np.log(found) == pytest.approx(-690.80772223804068806, abs=1e-9)
+    assert beta_quantile(1e-9, 0.01, 1.02) == 0  # about 1e-900
