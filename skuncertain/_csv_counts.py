@@ -195,6 +195,16 @@ def _delimiter(text):
     return max(_DELIMITERS, key=fields)
 
 
+def _is_open(text, delimiter):
+    """Whether a text ends inside quotation marks."""
+    try:
+        for _ in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            pass
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    return False
+
+
 def _header(block, name):
     """Return delimiter, column names, number of lines and bytes that the header takes."""
     text = block.decode("latin-1")  # one letter per byte
@@ -207,6 +217,8 @@ def _header(block, name):
         raise TableFileError(f"{name}, first line: {error}.") from None
     if names is None:
         raise TableFileError(f"{name} is empty.")
+    if lines.tell() == len(text) and _is_open(text, delimiter):
+        raise TableFileError(f"{name}, first line: a quotation mark is not closed.")
     names = [_from_latin(field).strip() for field in names]
     return delimiter, names, reader.line_num, lines.tell()
 

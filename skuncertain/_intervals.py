@@ -65,6 +65,19 @@ def shortest_of_sorted(draws, level):
     return low, high
 
 
+def _take_shorter(best_low, best_high, rows, quantile, tail, level):
+    """Replace intervals by those with this mass below them, where that is shorter."""
+    if rows.size == 0:
+        return
+    low = quantile(np.full(rows.size, tail), rows)
+    high = quantile(np.full(rows.size, min(tail + level, 1.0)), rows)
+    with np.errstate(invalid="ignore"):
+        now, before = high - low, best_high[rows] - best_low[rows]
+    # An interval without an end is taken if there is none yet; rounding decides nothing.
+    shorter = (now < (1 - 1e-9) * before) | (np.isinf(before) & (best_low[rows] == 0))
+    best_low[rows[shorter]], best_high[rows[shorter]] = low[shorter], high[shorter]
+
+
 def shortest_of_quantiles(quantile, log_density, level, size, max_iter=40):
     """Shortest interval of `size` one-peaked distributions given as functions.
 
@@ -85,17 +98,19 @@ def shortest_of_quantiles(quantile, log_density, level, size, max_iter=40):
     rows = np.arange(size)
     # Not at the very ends: next to a pole the quantiles there are rounded onto it.
     lo, hi = np.full(size, rest * 1e-4), np.full(size, rest * (1 - 1e-4))
-    at_lo, low, _ = imbalance(lo, rows)
-    at_hi, _, high = imbalance(hi, rows)
-    best_low, best_high = low.copy(), high.copy()
+    at_lo, *from_lo = imbalance(lo, rows)
+    at_hi, *from_hi = imbalance(hi, rows)
     left, right = at_lo <= 0, at_hi >= 0
-    if np.any(left):  # falling density: everything from the lower end up
-        best_low[left] = quantile(np.zeros(left.sum()), rows[left])
-        best_high[left] = quantile(np.full(left.sum(), level), rows[left])
-    if np.any(right & ~left):
-        pick = right & ~left
-        best_low[pick] = quantile(np.full(pick.sum(), rest), rows[pick])
-        best_high[pick] = quantile(np.ones(pick.sum()), rows[pick])
+    best_low, best_high = np.zeros(size), np.full(size, np.inf)
+    # Falling density: everything from the lower end up. Rising: everything down to the upper end.
+    for chosen, end, inner, known in (
+        (left, 0.0, 1e-12, from_lo),
+        (right, rest, rest - 1e-12, from_hi),
+    ):
+        _take_shorter(best_low, best_high, rows[chosen], quantile, end, level)
+        # A range may end far from where there is any mass: an interval next to its end is shorter.
+        longer = best_high - best_low > (1 + 1e-9) * (known[1] - known[0])
+        _take_shorter(best_low, best_high, rows[chosen & longer], quantile, inner, level)
     active = rows[~(left | right)]
     previous = np.zeros(size)
     for iteration in range(max_iter):

@@ -287,6 +287,19 @@ def test_hdi_of_an_infinite_observation_is_one_sided(name):
     assert posterior.cdf(low) == pytest.approx(0.1, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:recall_macro is 0/0")
+@pytest.mark.parametrize("matrix", [[[0, 0], [0, 977851]], [[977851, 0], [0, 0]]])
+@pytest.mark.parametrize("level", [0.25, 0.8])
+def test_hdi_next_to_an_end_without_mass(matrix, level):
+    # One recall is 1, nothing is known of the other: their mean is above 1/2, and U-shaped.
+    posterior = ConfusionCounts(matrix).posterior("recall_macro")
+    low, high = posterior.interval(level, "hdi")
+    tails = np.r_[1e-12, np.linspace(0.001, 0.999, 201), 1 - 1e-12] * (1 - level)
+    shortest = (posterior.quantile(tails + level) - posterior.quantile(tails)).min()
+    assert high - low <= shortest + 1e-6
+    assert posterior.prob(low, high) == pytest.approx(level, abs=1e-6)
+
+
 def test_interval_membership():
     interval = ConfusionCounts.from_binary(**SMALL).posterior("f1").interval()
     assert 0.95 in interval

@@ -199,6 +199,7 @@ UNREADABLE = [
     (b"y,p\n\xe9,b\n", "line 2: 'y' is not UTF-8"),
     (b"\xff\xfey\0,\0p\0", "UTF-16"),
     (b"y,p\n1,0\n\0,0\n", "NUL"),
+    (b'y,p,"t\n1,0,x', "first line: a quotation mark is not closed"),
     (b'y,p,t\n1,0,"abc\n1,0,x\n', "line 3: unexpected end of data"),
     (b'y,p,t\n1,0,"abc"d\n', "line 2: "),
     (b'y,p,t\n\n1,0,"' + b"x" * 200_000 + b',"\n', "field larger than field limit"),

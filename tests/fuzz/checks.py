@@ -32,10 +32,15 @@ def check_interval(interval, limits=(-np.inf, np.inf), *, proper=True, open_widt
     return low, high, ~missing
 
 
+LARGEST = 1e300
+
+
 def at_one_float(posterior, low, high, level):
     """Whether the interval has no width because floats cannot show any: Beta(1e-6, 5), say."""
+    low, high = (np.clip(end, -LARGEST, LARGEST) for end in (low, high))  # infinite odds ratios
     step = 8 * np.spacing(np.abs(low)) + 1e-300
-    inside = posterior.cdf(high + step) - posterior.cdf(np.asarray(low) - step)
+    above = np.where(high == LARGEST, np.inf, high + step)
+    inside = posterior.cdf(above) - posterior.cdf(low - step)
     return inside >= level - 1e-6
 
 
