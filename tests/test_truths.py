@@ -232,7 +232,7 @@ def test_fits_that_fail_are_counted():
     assert 3 < number < 40
     assert 60 - number <= study.n_replications < 60
     assert 0.5 < study.coverage[0] <= 1
-    assert f"{number} failed" in repr(study)
+    assert f"{number} intervals failed" in repr(study)
 
 
 def test_splits_and_methods_must_fit():

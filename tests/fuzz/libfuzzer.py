@@ -9,23 +9,22 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import atheris
-
-with atheris.instrument_imports(include=["skuncertain", "csv", "json", "ast"]):
-    from tests.fuzz.readers import SEEDS, unknown
-
 OUTCOMES = {"read": 0, "refused": 0}
 
 
-def one_input(data):
-    """Anything but an answer or a documented error ends the run, and so does a warning."""
-    if data:
-        OUTCOMES[unknown(data[0] % 4, data[1:])] += 1
-        if sum(OUTCOMES.values()) % 100_000 == 0:
-            print(OUTCOMES, flush=True)
-
-
 def main():
+    import atheris
+
+    with atheris.instrument_imports(include=["skuncertain", "csv", "json", "ast"]):
+        from tests.fuzz.readers import SEEDS, unknown
+
+    def one_input(data):
+        """Anything but an answer or a documented error ends the run, and so does a warning."""
+        if data:
+            OUTCOMES[unknown(data[0] % 4, data[1:])] += 1
+            if sum(OUTCOMES.values()) % 100_000 == 0:
+                print(OUTCOMES, flush=True)
+
     warnings.simplefilter("error")
     with tempfile.TemporaryDirectory(prefix="skuncertain-fuzz-") as folder:
         for number, seed in enumerate(SEEDS):
