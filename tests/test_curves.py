@@ -648,9 +648,7 @@ def test_display_errors(cls, make, monkeypatch):
         cls.from_band(other(y, score))
     with pytest.raises(ValueError, match="at least one band, got an empty dict"):
         cls.from_band({})
-    with pytest.raises(
-        TypeError, match=r"'line_kwarg' here. Did you mean 'line_kwargs'\?"
-    ):
+    with pytest.raises(TypeError, match=r"'line_kwarg' here. Did you mean 'line_kwargs'\?"):
         cls.from_predictions(y, score, line_kwarg={})
     fitted = GaussianNB().fit(score[:, None], y)
     with pytest.raises(TypeError, match=r"no option 'bands' here."):
