@@ -1,6 +1,6 @@
 # All targets work from a fresh clone with Python >= 3.11, pip and make.
 #
-# One virtual environment serves every target. Each set of extras has a stamp
+# One virtual environment serves every target. Each set of packages has a stamp
 # file in it, so that packages are installed only when they are needed and again
 # when pyproject.toml changes.
 
@@ -26,11 +26,13 @@ demo: $(VENV)/.stamp-base ## Install the package alone and run the short demonst
 	$(BIN)/python -m skuncertain demo
 
 test: $(VENV)/.stamp-test $(VENV)/.stamp-browser ## Run the tests and the doctests
-	$(BIN)/pytest -n auto $(ARGS)
+	$(BIN)/pytest -n auto --dist worksteal $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## Check style, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/python tools/check_docstrings.py
 	$(BIN)/mypy
 	$(BIN)/mypy --strict --follow-imports=silent tests/typing
 
@@ -40,9 +42,9 @@ format: $(VENV)/.stamp-dev ## Sort the imports, apply safe fixes and format the 
 
 docs: $(VENV)/.stamp-docs ## Build the documentation in docs/_build/html
 	$(BIN)/sphinx-build $(SPHINXOPTS) $(if $(filter no,$(GALLERY)),-D plot_gallery=False) -b html docs docs/_build/html
-	$(BIN)/python docs/check_html.py docs/_build/html
+	$(BIN)/python tools/check_html.py docs/_build/html
 
-bench: $(VENV)/.stamp-plot ## Measure everything, peers included, and write the tables of the docs
+bench: $(VENV)/.stamp-docs ## Measure everything, peers included, and write the tables of the docs
 	@for script in benchmarks/bench_*.py benchmarks/growth.py; do \
 	    echo "== $$script"; \
 	    case $$script in \
@@ -70,6 +72,7 @@ $(VENV)/.stamp-venv:
 	    echo "       Install it (on Debian and Ubuntu: the package python3-venv) or name another" >&2; \
 	    echo "       interpreter: make PYTHON=python3.11 ..." >&2; exit 1; }
 	"$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"  # knows dependency groups
 	@touch $@
 
 $(VENV)/.stamp-base: pyproject.toml | $(VENV)/.stamp-venv
@@ -81,7 +84,8 @@ $(VENV)/.stamp-browser: tests/install_browser.sh | $(VENV)/.stamp-venv
 	tests/install_browser.sh
 	@touch $@
 
-# .stamp-test, .stamp-dev, .stamp-docs, .stamp-plot: the package with the extra of that name.
+# .stamp-test, .stamp-dev, .stamp-docs: the package with its extras and the dependency group of that
+# name.
 $(VENV)/.stamp-%: pyproject.toml | $(VENV)/.stamp-venv
-	$(BIN)/python -m pip install --quiet -e ".[$*]"
+	$(BIN)/python -m pip install --quiet -e ".[all]" --group $*
 	@touch $@

@@ -12,14 +12,9 @@ import warnings
 import numpy as np
 from timing import cpu, cpu_pair, seconds
 
-from skuncertain import (
-    ConfusionCounts,
-    FoldDisagreementWarning,
-    compare,
-    compare_datasets,
-    leaderboard,
-    search_posterior,
-)
+from skuncertain import ConfusionCounts, compare, leaderboard, search_posterior
+from skuncertain.comparison import compare_datasets
+from skuncertain.exceptions import FoldDisagreementWarning
 
 SEED = 0
 PAIRS, N_DRAWS = 1000, 20_000

@@ -14,12 +14,12 @@ from scipy.stats import norm
 from sklearn.metrics import average_precision_score, roc_auc_score
 from timing import cpu, cpu_pair, seconds
 
-from skuncertain import (
-    DegenerateIntervalWarning,
+from skuncertain.comparison import compare_auc
+from skuncertain.exceptions import DegenerateIntervalWarning
+from skuncertain.metrics import (
     auc_posterior,
     average_precision_posterior,
-    compare_auc,
-    pr_band,
+    precision_recall_band,
     proportion_posterior,
     roc_band,
 )
@@ -84,9 +84,9 @@ def cost():
         assert abs(auc_posterior(y, score).observed - plain()) < 1e-9
         times = cpu_pair(ours, plain, 11)
         faster(f"auc_posterior, {name}, vs roc_auc_score alone", *times, 1)
-        times = cpu_pair(lambda: ours(method="bayesian-bootstrap"), plain, 11)
+        times = cpu_pair(lambda: ours(method="bayesian_bootstrap"), plain, 11)
         faster(f"the same, Bayesian bootstrap without draws, {name}", *times, 1)
-        drawn = cpu(lambda: ours(method="bayesian-bootstrap", n_draws=N_DRAWS, random_state=SEED))
+        drawn = cpu(lambda: ours(method="bayesian_bootstrap", n_draws=N_DRAWS, random_state=SEED))
         weights = [rng.standard_exponential(N) for _ in range(5)]
         weighted = [
             cpu(lambda w=w, y=y, s=score: roc_auc_score(y, s, sample_weight=w)) for w in weights
@@ -180,8 +180,8 @@ def intervals_of_rates(m, prior="jeffreys"):
 
 
 METHODS = {
-    "default: logit-delong": {},
-    "bayesian-bootstrap": {"method": "bayesian-bootstrap"},
+    "default: logit_delong": {},
+    "bayesian_bootstrap": {"method": "bayesian_bootstrap"},
     "delong": {"method": "delong"},
 }
 
@@ -328,7 +328,7 @@ def precision_recall_bands(runs):
             inside, widths = [], []
             for _ in range(runs):
                 y = rng.random(n) < prevalence
-                found = pr_band(y, d * y + rng.normal(size=n), band=name)
+                found = precision_recall_band(y, d * y + rng.normal(size=n), band=name)
                 x = steps(found.recall)
                 false = norm.cdf(norm.ppf(x) - d)
                 truth = prevalence * x / (prevalence * x + (1 - prevalence) * false)

@@ -20,7 +20,8 @@ import numpy as np
 import scipy.stats
 from sklearn.metrics import f1_score
 
-from skuncertain import ConfusionCounts, confidence_interval, get_metric
+from skuncertain import ConfusionCounts, confidence_interval
+from skuncertain.metrics import get_metric
 
 N_DRAWS = 20_000
 SEED = 0
@@ -110,7 +111,7 @@ def bootstrap():
     y_pred = np.repeat([1, 0, 1, 0], list(cells.values()))
     ours = cpu(
         lambda: confidence_interval(
-            counts, "f1", method="bootstrap", n_resamples=1000, random_state=SEED
+            counts, metric="f1", method="bootstrap", n_resamples=1000, random_state=SEED
         ),
         20,
     )

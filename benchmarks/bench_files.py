@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 from timing import cpu, seconds
 
-from skuncertain._table_files import read_predictions
+from skuncertain._io.tables import read_predictions
 
 SEED = 0
 AT_MOST = 1.5  # times pandas and scikit-learn

@@ -13,12 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 from timing import cpu_pair, seconds
 
-from skuncertain import (
-    BayesianCrossValidator,
-    FoldDisagreementWarning,
-    fold_interval,
-    fold_posterior,
-)
+from skuncertain import BayesianCrossValidator
+from skuncertain.exceptions import FoldDisagreementWarning
+from skuncertain.model_selection import fold_interval, fold_posterior
 
 SEED = 0
 PROBLEMS, N_FOLDS = 10_000, 10

@@ -15,14 +15,9 @@ import numpy as np
 from tables import markdown, restructured
 from timing import cpu, seconds
 
-from skuncertain import (
-    ConfusionCounts,
-    auc_posterior,
-    confidence_interval,
-    credible_interval,
-    fold_posterior,
-    search_posterior,
-)
+from skuncertain import ConfusionCounts, confidence_interval, credible_interval, search_posterior
+from skuncertain.metrics import auc_posterior
+from skuncertain.model_selection import fold_posterior
 
 SEED = 0
 
@@ -40,7 +35,7 @@ def rows_to_interval(n):
 
 def rows_to_bootstrap(n):
     y, pred = labels(n)
-    return lambda: confidence_interval((y, pred), "f1", method="bootstrap", random_state=SEED)
+    return lambda: confidence_interval(y, pred, metric="f1", method="bootstrap", random_state=SEED)
 
 
 def rows_to_auc(n):

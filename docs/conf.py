@@ -22,6 +22,7 @@ version = release = skuncertain.__version__
 
 extensions = [
     "_ext.mathml",
+    "_ext.short_names",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",

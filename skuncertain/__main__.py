@@ -2,7 +2,7 @@
 
 import sys
 
-from skuncertain._cli import main
+from skuncertain._cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

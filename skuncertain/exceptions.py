@@ -1,10 +1,83 @@
-"""The few warning classes of skuncertain.
+"""The errors that users may catch, and the warnings that they may filter.
 
-Errors are plain ``ValueError`` and ``TypeError``. A metric that is 0/0 warns with scikit-learn's
-own ``sklearn.exceptions.UndefinedMetricWarning``.
+A wrong argument is an :class:`InvalidParameterError`, which is both a ``ValueError`` and a
+``TypeError``. A metric that is 0/0 warns with scikit-learn's own
+``sklearn.exceptions.UndefinedMetricWarning``.
 """
 
-__all__ = ["DegenerateIntervalWarning", "FoldDisagreementWarning", "SmallSampleWarning"]
+__all__ = [
+    "DegenerateIntervalWarning",
+    "FoldDisagreementWarning",
+    "InvalidParameterError",
+    "SmallSampleWarning",
+    "TableFileError",
+]
+
+
+class _ExplainedError(ValueError):
+    """An error that knows which parameter it is about, and what to do about it."""
+
+    def __init__(self, message: str, parameter: str = "", remedy: str = "") -> None:
+        super().__init__(f"{message} {remedy}" if remedy else message)
+        self.message, self.parameter, self.remedy = message, parameter, remedy
+
+    def __reduce__(self):  # so that it comes back from another process
+        return type(self), (self.message, self.parameter, self.remedy)
+
+
+class InvalidParameterError(_ExplainedError, TypeError):
+    """An argument that cannot be used; the message names the rule, the value and the remedy.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    parameter : str
+        Name of the parameter.
+    remedy : str, default=""
+        What to do about it, in terms of Python; it is the end of the text of the error.
+
+    See Also
+    --------
+    TableFileError : A file that cannot be read.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> from skuncertain.exceptions import InvalidParameterError
+    >>> try:
+    ...     ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6).posterior("recall").interval(95)
+    ... except InvalidParameterError as error:
+    ...     print(error.parameter, "|", error)
+    level | level must be a number in (0, 1), got 95. Did you mean 0.95?
+    """
+
+    def __init__(self, message: str, parameter: str, remedy: str = "") -> None:
+        super().__init__(message, parameter, remedy)
+
+
+class TableFileError(_ExplainedError):
+    """A file that cannot be read as a table; the message says where and why.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    parameter : str, default=""
+        Name of the parameter that could help, if there is one.
+    remedy : str, default=""
+        How it helps, in terms of Python; it is the end of the text of the error.
+
+    See Also
+    --------
+    InvalidParameterError : A wrong argument.
+
+    Examples
+    --------
+    >>> from skuncertain.exceptions import TableFileError
+    >>> issubclass(TableFileError, ValueError)
+    True
+    """
 
 
 class SmallSampleWarning(UserWarning):
@@ -17,16 +90,16 @@ class SmallSampleWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from skuncertain import SmallSampleWarning
+    >>> from skuncertain.exceptions import SmallSampleWarning
     >>> warnings.simplefilter("error", SmallSampleWarning)  # make it an error
     """
 
 
 class DegenerateIntervalWarning(UserWarning):
-    """An interval is no statement about uncertainty: collapsed to one point, or out of range.
+    """An interval says nothing about uncertainty: it is one point, or reaches out of range.
 
-    Resampling intervals collapse when nothing else was observed; t intervals collapse when all
-    folds agree, and know no limits.
+    Resampling intervals collapse when all rows are alike; t intervals collapse when all folds
+    agree, and can extend beyond 0 or 1.
 
     See Also
     --------
@@ -35,7 +108,7 @@ class DegenerateIntervalWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from skuncertain import DegenerateIntervalWarning
+    >>> from skuncertain.exceptions import DegenerateIntervalWarning
     >>> warnings.simplefilter("error", DegenerateIntervalWarning)  # make it an error
     """
 
@@ -50,6 +123,6 @@ class FoldDisagreementWarning(UserWarning):
     Examples
     --------
     >>> import warnings
-    >>> from skuncertain import FoldDisagreementWarning
+    >>> from skuncertain.exceptions import FoldDisagreementWarning
     >>> warnings.simplefilter("error", FoldDisagreementWarning)  # make it an error
     """

@@ -17,6 +17,7 @@ for _variable in (
 import random
 import re
 import shutil
+import sys
 import warnings
 
 import hypothesis
@@ -57,6 +58,14 @@ GLOBAL_RANDOM_SEEDS = _global_random_seeds()
 def global_random_seed(request):
     """Seed for every test that draws random numbers; see CONTRIBUTING.md."""
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Close what a test or a doctest has drawn: pyplot's list of figures is shared by a process."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture(scope="session")

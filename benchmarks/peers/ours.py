@@ -4,16 +4,16 @@ from protocol import main
 
 from skuncertain import (
     ConfusionCounts,
-    auc_posterior,
     compare,
-    compare_auc,
     compare_cv,
     compare_paired,
     confidence_interval,
     credible_interval,
-    fold_posterior,
     search_posterior,
 )
+from skuncertain.comparison import compare_auc
+from skuncertain.metrics import auc_posterior
+from skuncertain.model_selection import fold_posterior
 
 # The metrics that a peer has, in our names.
 SETS = {
@@ -79,7 +79,8 @@ def folds_labels(data, seed):
 def bootstrap_f1(data, seed):
     return [
         confidence_interval(
-            (data["y_true"], data["y_pred"]),
+            data["y_true"],
+            data["y_pred"],
             metric="f1",
             method="bootstrap",
             n_resamples=int(data["n_resamples"]),

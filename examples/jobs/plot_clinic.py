@@ -15,7 +15,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skuncertain import BetaPosterior, ConfusionCounts
+from skuncertain import ConfusionCounts
+from skuncertain.posteriors import BetaPosterior
 
 X, y = load_breast_cancer(return_X_y=True)
 malignant = 1 - y

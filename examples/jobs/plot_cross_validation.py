@@ -10,7 +10,8 @@ and by others.
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
-from skuncertain import BayesianCrossValidator, FoldDisplay, IntervalDisplay
+from skuncertain import BayesianCrossValidator
+from skuncertain.display import FoldDisplay, IntervalDisplay
 
 X, y = load_breast_cancer(return_X_y=True)
 bcv = BayesianCrossValidator(GaussianNB(), cv=10, random_state=0).fit(X, y)
@@ -23,7 +24,7 @@ print(bcv.interval("f1"))
 FoldDisplay.from_cross_validation(bcv, name="Naive Bayes, ten folds")
 
 # %%
-# Five methods. "auto" and "wang-li" pool the counts, and differ in how much a row counts. The t
+# Five methods. "auto" and "wang_li" pool the counts, and differ in how much a row counts. The t
 # intervals look at ten numbers per metric, and are longer.
 
 IntervalDisplay.from_cross_validation(bcv, name="Five methods")

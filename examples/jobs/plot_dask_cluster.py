@@ -17,7 +17,8 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.svm import SVC
 
-from skuncertain import BayesianCrossValidator, FoldDisplay
+from skuncertain import BayesianCrossValidator
+from skuncertain.display import FoldDisplay
 
 
 def main():

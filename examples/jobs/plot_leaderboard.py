@@ -14,7 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
-from skuncertain import IntervalDisplay, RankDisplay, compare_paired, leaderboard
+from skuncertain import compare_paired, leaderboard
+from skuncertain.display import IntervalDisplay, RankDisplay
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=450, random_state=0)

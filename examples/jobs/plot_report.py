@@ -11,7 +11,8 @@ from sklearn.datasets import load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from skuncertain import ConfusionCounts, IntervalDisplay, JointDisplay, interval_report
+from skuncertain import ConfusionCounts, interval_report
+from skuncertain.display import IntervalDisplay, JointDisplay
 
 X, y = load_wine(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)

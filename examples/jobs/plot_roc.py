@@ -14,7 +14,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skuncertain import RocBandDisplay, auc_posterior, compare_auc, threshold_report
+from skuncertain.comparison import compare_auc
+from skuncertain.display import RocBandDisplay
+from skuncertain.metrics import auc_posterior, intervals_at_thresholds
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, [1, 4, 8]]  # three weak features
@@ -46,7 +48,9 @@ print(compare_auc(y_test, *scores.values(), names=tuple(scores), rope=0.01))
 # Metrics along the threshold, with an interval at every point. They are for a threshold that was
 # fixed before: the best of many is partly the luckiest.
 
-table = threshold_report(y_test, scores["naive Bayes"], metrics=["precision", "recall"]).to_frame()
+table = intervals_at_thresholds(
+    y_test, scores["naive Bayes"], metrics=["precision", "recall"]
+).to_frame()
 figure, ax = plt.subplots(layout="constrained")
 for metric in ("precision", "recall"):
     ax.fill_between(table.index, table[f"{metric}_low"], table[f"{metric}_high"], alpha=0.3)

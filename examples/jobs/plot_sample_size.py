@@ -10,7 +10,8 @@ Fig. 7). It is good at a rate of one half. Good classifiers need far fewer sampl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skuncertain import expected_width, required_sample_size
+from skuncertain import required_sample_size
+from skuncertain.planning import expected_width
 
 sizes = np.unique(np.geomspace(10, 10_000, 16).astype(int))
 expectations = {
@@ -30,12 +31,12 @@ for (name, expected), style in zip(
     ]
     ax.loglog(sizes, widths, style, label=name)
 ax.loglog(sizes, 2 / np.sqrt(sizes), color="0.7", linewidth=4, zorder=0, label="2 / √N")
-ax.set(xlabel="samples N", ylabel="length of the 95 % interval (95 % power)")
+ax.set(xlabel="samples N", ylabel="width of the 95 % interval (95 % power)")
 ax.legend()
 plt.show()
 
 # %%
-# The other way round: how many for a length of .1, plus or minus five points?
+# The other way round: how many for a width of .1, plus or minus five points?
 
 for expected in (0.5, 0.8, 0.9, 0.95, 0.99):
     plan = required_sample_size(metric="recall", expected=expected, width=0.1)

@@ -17,13 +17,8 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from skuncertain import (
-    ConfusionCountsScorer,
-    IntervalDisplay,
-    RankDisplay,
-    search_posterior,
-    simplest_equivalent,
-)
+from skuncertain import ConfusionCountsScorer, search_posterior, simplest_equivalent
+from skuncertain.display import IntervalDisplay, RankDisplay
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=600, random_state=0)

@@ -24,7 +24,9 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.ensemble import RandomForestClassifier
 
-from skuncertain import ConfusionCounts, SequentialPosterior, get_metric
+from skuncertain import ConfusionCounts
+from skuncertain.metrics import get_metric
+from skuncertain.monitoring import SequentialPosterior
 
 STEPS, ROWS, LEVEL, RUNS, SEED = 300, 100, 0.10, 200, 0
 rng = np.random.default_rng(SEED)

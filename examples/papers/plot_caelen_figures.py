@@ -21,13 +21,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold
 
-from skuncertain import (
-    ConfusionCounts,
-    JointDisplay,
-    PosteriorDisplay,
-    get_metric,
-    prior_from_metrics,
-)
+from skuncertain import ConfusionCounts
+from skuncertain.display import JointDisplay, PosteriorDisplay
+from skuncertain.metrics import get_metric, prior_from_metrics
 
 A = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
 B = ConfusionCounts.from_binary(tp=50, fn=30, fp=30, tn=35)

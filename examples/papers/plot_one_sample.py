@@ -18,7 +18,7 @@ from skuncertain import ConfusionCounts
 
 one = ConfusionCounts.from_binary(tp=1, fn=0, fp=0, tn=0)
 posterior = one.posterior("accuracy")  # prior: 1/3 per cell, the default
-theirs = one.posterior("accuracy", prior="laplace", model="three-beta")
+theirs = one.posterior("accuracy", prior="laplace", model="three_beta")
 predictive = posterior.predictive()
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")

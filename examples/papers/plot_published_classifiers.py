@@ -7,20 +7,21 @@ few rows. Two of their figures, with exact posteriors instead of draws.
 """
 
 # %%
-# **How uncertain?** (their Fig. 3) The length of the 95 % highest-density interval of prevalence,
+# **How uncertain?** (their Fig. 3) The width of the 95 % highest-density interval of prevalence,
 # recall and specificity, in percentage points. The classifiers are sorted by the size of the test
 # set. Their model: three Betas with flat priors.
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skuncertain import PosteriorDisplay, load_published_classifiers
+from skuncertain.datasets import load_published_classifiers
+from skuncertain.display import PosteriorDisplay
 
 table = load_published_classifiers()
 order = np.argsort(table.counts.n, kind="stable")
 names = [table.names[k] for k in order]
 counts = table.counts[order]
-model = {"model": "three-beta", "prior": "laplace"}
+model = {"model": "three_beta", "prior": "laplace"}
 
 figure, (top, bottom) = plt.subplots(
     2, 1, figsize=(9, 5), layout="constrained", sharex=True, height_ratios=[1, 2]
@@ -28,8 +29,8 @@ figure, (top, bottom) = plt.subplots(
 top.bar(names, counts.n, color="0.6")
 top.set(yscale="log", ylabel="rows")
 for metric, marker in (("prevalence", "s"), ("recall", "o"), ("specificity", "^")):
-    length = counts.posterior(metric, **model).interval(kind="hdi").length
-    bottom.plot(names, 100 * length, marker, label=metric)
+    width = counts.posterior(metric, **model).interval(kind="hdi").width
+    bottom.plot(names, 100 * width, marker, label=metric)
 bottom.set(ylabel="uncertainty, points", ylim=(0, 100), xlabel="classifier")
 bottom.grid(axis="y", color="0.9")
 bottom.legend()
@@ -38,18 +39,16 @@ plt.show()
 # %%
 # A single number for recall or specificity says little in most of these cases:
 
-lengths = np.array(
-    [counts.posterior(m, **model).interval(kind="hdi").length for m in ("recall", "specificity")]
+widths = np.array(
+    [counts.posterior(m, **model).interval(kind="hdi").width for m in ("recall", "specificity")]
 )
-print(
-    f"recall or specificity uncertain by more than 20 points: {np.mean(lengths.max(0) > 0.2):.0%}"
-)
+print(f"recall or specificity uncertain by more than 20 points: {np.mean(widths.max(0) > 0.2):.0%}")
 
 # %%
 # **Which may be deceptive?** (their Fig. 5) Informedness is recall + specificity - 1: 0 for a
 # guess, negative for a classifier that is worse. The probability of that:
 
-deceptive = counts.informative(**model).p_deceptive
+deceptive = counts.better_than_chance(**model).p_worse
 for k in np.argsort(-deceptive)[:6]:
     print(f"{names[k]:>4}  {deceptive[k]:6.1%}  of {int(counts[k].n)} rows")
 

@@ -14,7 +14,8 @@ from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.svm import SVC
 
-from skuncertain import ComparisonDisplay, RankDisplay, compare_cv, search_posterior
+from skuncertain import compare_cv, search_posterior
+from skuncertain.display import ComparisonDisplay, RankDisplay
 
 X, y = make_moons(noise=0.352, random_state=1, n_samples=100)
 grid = [

@@ -18,7 +18,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 
-from skuncertain import ConfusionCounts, auc_posterior
+from skuncertain import ConfusionCounts
+from skuncertain.metrics import auc_posterior
 
 X, y = make_classification(
     n_samples=20_000,

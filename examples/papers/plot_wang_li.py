@@ -6,7 +6,7 @@ Wang and Li (2016) turn K confusion matrices into one Beta distribution. This is
 (Fig. 2): two normal clouds in five dimensions, 200 rows, a classification tree, ten folds. And, as
 a figure, what their Table 12 is about: how much should a row of pooled folds count?
 
-``benchmarks/wang_li.py`` repeats their tables with more samples and with R's pruning of trees.
+``reproductions/wang_li.py`` repeats their tables with more samples and with R's pruning of trees.
 """
 
 # %%
@@ -18,7 +18,9 @@ from scipy.stats import gaussian_kde
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from skuncertain import BetaPosterior, ConfusionCounts, fold_interval, fold_posterior
+from skuncertain import ConfusionCounts
+from skuncertain.model_selection import fold_interval, fold_posterior
+from skuncertain.posteriors import BetaPosterior
 
 SAMPLES, K = 200, 10
 rng = np.random.default_rng(0)
@@ -94,16 +96,16 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained"
 def study(metric, omega):
     interval = fold_interval(counts, metric, omega=omega)
     inside = (interval.low <= truth[metric]) & (truth[metric] <= interval.high)
-    return inside.mean(), interval.length.mean()
+    return inside.mean(), interval.width.mean()
 
 
 for metric, colour in (("precision", "C0"), ("recall", "C1")):
-    coverage, length = np.transpose([study(metric, omega) for omega in omegas])
+    coverage, width = np.transpose([study(metric, omega) for omega in omegas])
     left.plot(omegas, coverage, color=colour, label=metric)
-    right.plot(omegas, length, color=colour)
-    coverage, length = study(metric, "auto")
+    right.plot(omegas, width, color=colour)
+    coverage, width = study(metric, "auto")
     left.plot(1.1, coverage, "o", color=colour)
-    right.plot(1.1, length, "o", color=colour)
+    right.plot(1.1, width, "o", color=colour)
     print(f"{metric}: ω = .55 covers {study(metric, 0.55)[0]:.3f}, auto {coverage:.3f}")
 for ax in (left, right):
     ax.axvline(0.55, color="0.6", linestyle=":", linewidth=1)
@@ -112,5 +114,5 @@ for ax in (left, right):
 left.axhline(0.95, color="0.6", linewidth=1)
 left.set(ylabel="coverage", ylim=(0.85, 1.01))
 left.legend(loc="lower left")
-right.set(ylabel="mean length", ylim=(0, None))
+right.set(ylabel="mean width", ylim=(0, None))
 plt.show()

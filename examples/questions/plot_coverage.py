@@ -12,19 +12,20 @@ A nominal 95 % interval should hold the true value in 95 % of all samples. Some 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skuncertain import (
-    BetaPosterior,
-    BinomialTruth,
-    ConfusionCounts,
-    MarkovTruth,
-    MultinomialTruth,
+from skuncertain import ConfusionCounts
+from skuncertain.coverage import (
+    BinomialPopulation,
+    MarkovPopulation,
+    MultinomialPopulation,
     coverage_study,
-    fold_posterior,
 )
+from skuncertain.display import CoverageDisplay
+from skuncertain.model_selection import fold_posterior
+from skuncertain.posteriors import BetaPosterior
 
-methods = ["laplace", "jeffreys", "clopper-pearson", "agresti-coull", "wilson"]
-study = coverage_study(methods, BinomialTruth(np.arange(1, 100) / 100), n=100)
-study.plot(name="A proportion of 100 rows")
+methods = ["laplace", "jeffreys", "clopper_pearson", "agresti_coull", "wilson"]
+study = coverage_study(methods, BinomialPopulation(np.arange(1, 100) / 100), n=100)
+CoverageDisplay.from_study(study, name="A proportion of 100 rows")
 print(study)
 
 # %%
@@ -32,8 +33,10 @@ print(study)
 # blue. Pairs that would need more negatives than there are stay empty.
 
 rates = np.arange(1, 30) / 30
-truth = MultinomialTruth.from_rates(precision=rates[:, None], recall=rates, prevalence=0.5)
-study = coverage_study(["laplace", "auto"], truth, metric="f1", n=100)
+population = MultinomialPopulation.from_rates(
+    precision=rates[:, None], recall=rates, prevalence=0.5
+)
+study = coverage_study(["laplace", "auto"], population, metric="f1", n=100)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
 for ax, method, coverage in zip(axes, study.methods, study.coverage, strict=True):
     image = ax.pcolormesh(rates, rates, coverage, cmap="RdBu", vmin=0.9, vmax=1.0)
@@ -47,7 +50,7 @@ print(study)
 # %%
 # **Rows that depend on each other**: frames of a video, days of a year. A chain of labels and a
 # chain of hits; the more neighbours are alike, the less are 2000 rows worth. Thinning, groups of
-# neighbouring rows and a design effect repair it, at the price of length.
+# neighbouring rows and a design effect repair it, at the price of width.
 
 BLOCK = 50  # rows
 
@@ -69,7 +72,7 @@ study = coverage_study(
         f"blocks of {BLOCK} are groups": {"block": BLOCK, "n_draws": 500},
         "design effect": design_effect,
     },
-    MarkovTruth(
+    MarkovPopulation(
         recall=0.8,
         specificity=0.8,
         label_correlation=0.9,
@@ -80,11 +83,11 @@ study = coverage_study(
     random_state=0,
 )
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
-display = study.plot(ax=left)
-for line, length in zip(display.lines_, study.length, strict=True):
+display = CoverageDisplay.from_study(study, ax=left)
+for line, width in zip(display.lines_, study.width, strict=True):
     x = study.points["hit_correlation"]
-    right.plot(x, length, color=line.get_color(), marker=line.get_marker())
-right.set(xlabel="hit correlation", ylabel="mean length")
+    right.plot(x, width, color=line.get_color(), marker=line.get_marker())
+right.set(xlabel="hit correlation", ylabel="mean width")
 right.set_ylim(bottom=0)
 plt.show()
 print(study)

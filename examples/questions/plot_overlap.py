@@ -10,7 +10,8 @@ almost for sure. Overlap is not a test.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skuncertain import ComparisonDisplay, ConfusionCounts, IntervalDisplay, compare, compare_paired
+from skuncertain import ConfusionCounts, compare, compare_paired
+from skuncertain.display import ComparisonDisplay, IntervalDisplay
 
 y_true = np.ones(1000, dtype=int)
 a = np.array([1] * 900 + [0] * 100)  # right in 900 rows
@@ -45,7 +46,7 @@ share, p_independent = [], []
 for k in better:
     other = ConfusionCounts.from_binary(tp=int(k), fn=1000 - int(k), fp=0, tn=0)
     first, second = (one.posterior("accuracy").interval() for one in (counts["A"], other))
-    share.append(max(0.0, first.high - second.low) / first.length)
+    share.append(max(0.0, first.high - second.low) / first.width)
     p_independent.append(compare(counts["A"], other, metric="accuracy").p_better)
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(better / 1000, share, label="overlap of the 95 % intervals")

@@ -2,17 +2,16 @@
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 
-from skuncertain._draws_posterior import DrawsPosterior
-from skuncertain._plot._given import density_curve, drawn_height
-from skuncertain._report import IntervalReport
-from skuncertain._report_cells import cell_text, clean, table_texts
-from skuncertain._report_figures import FIGURES
-from skuncertain._warnings import kept
+from skuncertain._reporting.density import density_curve, drawn_height
+from skuncertain._reporting.figures import FIGURES
+from skuncertain._reporting.report import IntervalReport
+from skuncertain._reporting.text import clean, table_texts
+from skuncertain._utils.warnings import collect
+from skuncertain.posteriors._draws import DrawsPosterior
 
 SEED = 0  # the same input always gives the same numbers
 _POINTS = 121
@@ -72,12 +71,12 @@ class Answer:
         }
 
 
-def answered(form: Any, work: Any) -> Answer | None:
+def answered(form, work):
     """Run `work(form)` and collect its warnings; a problem of the library becomes one of the form.
 
     Returns None where the form has problems.
     """
-    with _ONE_AT_A_TIME, kept() as caught:
+    with _ONE_AT_A_TIME, collect() as caught:
         try:
             answer = work(form)
         except (ValueError, TypeError) as error:
@@ -111,8 +110,7 @@ def _histogram(draws):
     if low == high:
         return np.array([low]), np.array([np.inf])
     height, edges = np.histogram(known, _BINS, (low, high), density=True)
-    x, y = np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(height, 2), [0.0]])
-    return x, y
+    return np.repeat(edges, 2), np.concatenate([[0.0], np.repeat(height, 2), [0.0]])
 
 
 def posteriors(curves, level, what, asked=()):
@@ -133,6 +131,13 @@ def picture(section):
     return "" if tree is None else ElementTree.tostring(tree, encoding="unicode", method="html")
 
 
+def computed(posterior):
+    """How the numbers of a posterior came about."""
+    if posterior.exact:
+        return "exact, without random numbers"
+    return f"{posterior.n_draws:,} draws, seed {posterior.seed}"
+
+
 def texts(section, prose=False):
     """Table of a section as texts; `prose` says that the last column holds words."""
     head, rows, _ = table_texts(section, None)
@@ -143,14 +148,3 @@ def texts(section, prose=False):
         "notes": list(map(clean, section["notes"])),
         "prose": prose,
     }
-
-
-def number(value, error=0.0):
-    """Text of one number without digits that are not known."""
-    return cell_text({"value": float(value), "error": error}) if value == value else "undefined"
-
-
-def span(interval_cell):
-    """Interval of a cell as "0.925 to 1.000"."""
-    ends = {key: interval_cell[key] for key in ("low", "high", "error")}
-    return cell_text(ends).strip("[]").replace(", ", " to ")

@@ -1,17 +1,18 @@
 """What was typed: every field is a text, and every problem has its place beside a field."""
 
 import io
+import math
 import re
 from functools import cache
 
-from skuncertain._csv_counts import column_names
-from skuncertain._metric_table import ALIASES
-from skuncertain._metrics import get_metric, get_metric_names
-from skuncertain._priors import LARGEST, NAMES
-from skuncertain._proportions import proportion_cells
-from skuncertain._report_cells import clean
-from skuncertain._sentence import metric_title
-from skuncertain._table_files import NAME_IT, read_paired, read_predictions
+from skuncertain._io.csv_counts import column_names
+from skuncertain._io.tables import read_paired, read_predictions
+from skuncertain._reporting.text import clean, kind_text
+from skuncertain.app._sentence import metric_title
+from skuncertain.exceptions import InvalidParameterError, TableFileError
+from skuncertain.metrics._formulas import ALIASES, proportion_odds
+from skuncertain.metrics._priors import LARGEST
+from skuncertain.metrics._registry import get_metric, get_metric_names
 
 LARGEST_COUNT = 999_999_999
 MOST_CLASSES = 20
@@ -34,7 +35,7 @@ CELLS = {
     "fp": "False positives",
     "tn": "True negatives",
 }
-KINDS = {"eti": "equal-tailed (eti)", "hdi": "highest-density (hdi)"}
+KINDS = {kind: kind_text(kind) for kind in ("eti", "hdi")}
 PRIORS = {
     "auto": "auto (recommended)",
     "neutral": "neutral, 1/3 per cell",
@@ -42,10 +43,9 @@ PRIORS = {
     "laplace": "Laplace, 1 per cell",
     "haldane": "Haldane, 0 per cell",
     "shared": "shared",
-    "total-one": "total-one",
+    "total_one": "total_one",
     "number": "a number per cell",
 }
-assert set(PRIORS) == {*NAMES, "number"}
 
 _COMMON = {"level": "0.95", "kind": "eti", "prior": "auto", "pseudo": ""}
 _ROWS = {"source": "counts", "csv": "", "true": "", "pos_label": ""}
@@ -88,16 +88,15 @@ FIELDS = {
 @cache
 def metric_options(page):
     """Return [(group, [(name, text)])] of the metrics that a page can answer."""
-    usable = []
-    for name in [*(n for n in get_metric_names() if n.partition("_")[0] != "fbeta"), "f0.5", "f2"]:
-        if name in _PARAMETERS:
-            continue
-        metric = get_metric(name)
-        if page == "two" and metric.greater_is_better is None:
-            continue
-        if page == "plan" and (proportion_cells(metric) is None or name.endswith(_AVERAGES)):
-            continue
-        usable.append(name)
+    fits = {
+        "one": lambda _: True,
+        "two": lambda metric: metric.greater_is_better is not None,
+        "plan": lambda metric: (
+            proportion_odds(metric) is not None and not metric.name.endswith(_AVERAGES)
+        ),
+    }[page]
+    names = [*(n for n in get_metric_names() if n.partition("_")[0] != "fbeta"), "f0.5", "f2"]
+    usable = [name for name in names if name not in _PARAMETERS and fits(get_metric(name))]
     first = ["accuracy", "recall", "specificity", "precision", "npv", "f1"]
     usual = [name for name in first if name in usable]
     averages = [name for name in usable if name.endswith(_AVERAGES)]
@@ -138,9 +137,10 @@ class Form:
                 self.values[name] = value[:LONGEST_TEXT]
                 self.fail(name, f"At most {LONGEST_TEXT} characters.")
 
-    def fail(self, name, message):
-        """Note a problem; the first one of a field is shown."""
-        self.errors.setdefault(name, message)
+    def fail(self, name, message, when=True):
+        """Note a problem, where there is one; the first one of a field is shown."""
+        if when:
+            self.errors.setdefault(name, message)
 
     def text(self, name):
         """Text without blanks around it."""
@@ -149,55 +149,49 @@ class Form:
     def choice(self, name, options):
         """One of the options, or the first of them with a problem."""
         value = self.values[name]
-        if value not in options:
-            self.fail(name, "Choose one of the list.")
-            return next(iter(options))
-        return value
+        self.fail(name, "Choose one of the list.", value not in options)
+        return value if value in options else next(iter(options))
 
     def count(self, name, largest=LARGEST_COUNT, low=0, optional=False):
         """Whole number, or None."""
         text = self.text(name)
-        if not text:
-            if not optional:
-                self.fail(name, "A number is missing.")
-            return None
-        if text.isascii() and text.isdigit():
-            digits = text.lstrip("0") or "0"
-            if len(digits) > len(str(largest)) or int(digits) > largest:
-                self.fail(name, f"At most {largest:,}.")
-            elif int(digits) < low:
-                self.fail(name, f"At least {low}.")
-            else:
-                return int(digits)
-        elif _NUMBER.fullmatch(text) and text.startswith("-"):
-            self.fail(name, "A count cannot be negative.")
-        elif _NUMBER.fullmatch(text) and "e" not in text.lower():
-            self.fail(name, "A count is a whole number, without a decimal point.")
-        else:
-            self.fail(name, "Write a whole number in digits only, such as 26.")
-        return None
+        value = int(text) if text.isascii() and text.isdigit() else None
+        number = value is None and _NUMBER.fullmatch(text)
+        problems = {
+            "A count cannot be negative.": number and text.startswith("-"),
+            "A count is a whole number, without a decimal point.": (
+                number and "e" not in text.lower()
+            ),
+            "Write a whole number in digits only, such as 26.": value is None,
+            f"At most {largest:,}.": value is not None and value > largest,
+            f"At least {low}.": value is not None and value < low,
+        }
+        return self._checked(name, value, problems, optional)
 
     def number(self, name, low, high, *, closed=True, optional=False):
         """Number in a range, or None."""
         text = self.text(name)
-        if not text:
-            if not optional:
-                self.fail(name, "A number is missing.")
-            return None
-        if not _NUMBER.fullmatch(text):
-            comma = _NUMBER.fullmatch(text.replace(",", ".", 1))
-            hint = f"Write a decimal point: {text.replace(',', '.', 1)}" if comma else ""
-            self.fail(name, f"{hint}." if hint else "Write a number, such as 0.9.")
-            return None
-        value = float(text)
-        if not (low <= value <= high if closed else low < value < high):
-            rule = f"between {low:g} and {high:g}"
-            if high == float("inf"):
-                rule = f"{low:g} or more" if closed else f"more than {low:g}"
-            hint = f" Did you mean {value / 100:g}?" if high == 1 and 1 < value < 100 else ""
-            self.fail(name, f"Must be {rule}{'' if closed else ', without the ends'}.{hint}")
-            return None
-        return value
+        dotted = text.replace(",", ".", 1)
+        value = float(text) if _NUMBER.fullmatch(text) else math.nan
+        inside = low <= value <= high if closed else low < value < high
+        rule = f"between {low:g} and {high:g}"
+        if high == math.inf:
+            rule = f"{low:g} or more" if closed else f"more than {low:g}"
+        hint = f" Did you mean {value / 100:g}?" if high == 1 and 1 < value < 100 else ""
+        problems = {
+            f"Write a decimal point: {dotted}.": dotted != text and _NUMBER.fullmatch(dotted),
+            "Write a number, such as 0.9.": math.isnan(value),
+            f"Must be {rule}{'' if closed else ', without the ends'}.{hint}": not inside,
+        }
+        return self._checked(name, value, problems, optional)
+
+    def _checked(self, name, value, problems, optional):
+        """Value of a field that has none of the problems and is not empty, or None."""
+        filled = bool(self.text(name))
+        told = problems if filled else {"A number is missing.": not optional}
+        for message, found in told.items():
+            self.fail(name, message, found)
+        return value if filled and name not in self.errors else None
 
     # What several pages have
 
@@ -214,6 +208,16 @@ class Form:
             prior = self.number("pseudo", 0, LARGEST)
         return level, kind, prior
 
+    def needs_positive(self, counts, metric):
+        """Note a problem if a metric of one class is asked of several and none is named."""
+        names = ", ".join(clean(label) for label in counts.labels)
+        self.fail(
+            "pos_label",
+            f"There are {counts.n_classes} classes: name the positive one ({names}), or choose "
+            "an average over classes.",
+            metric.average == "binary" and counts.pos_label is None,
+        )
+
     def binary(self, prefix=""):
         """Four counts by name, or None if one of them is wrong."""
         found = {cell: self.count(prefix + cell) for cell in COUNTS}
@@ -223,10 +227,8 @@ class Form:
         """Counts of the pasted rows, for one column of predictions or for two; or None."""
         names = {name: self.text(name) for name in ("true", *columns)}
         data = self.values["csv"].encode("utf-8", "surrogatepass")
-        if not data.strip():
-            self.fail("csv", "Paste a table, or choose a file.")
-        elif len(data) > MOST_BYTES:
-            self.fail("csv", TOO_LONG)
+        self.fail("csv", "Paste a table, or choose a file.", not data.strip())
+        self.fail("csv", TOO_LONG, len(data) > MOST_BYTES)
         if self.errors:
             return None
         pos_label = self.text("pos_label") or None
@@ -243,35 +245,30 @@ class Form:
             true, *pred = names.values()
             read, which = (read_predictions, pred[0]) if len(pred) == 1 else (read_paired, pred)
             counts = read(io.BytesIO(data), true=true, pred=which, pos_label=pos_label)
-        except (ValueError, TypeError) as error:
-            name = self._place(str(error), columns)
-            told = str(error).replace(NAME_IT, "give it another name")  # no field for labels
-            told = re.sub(r": give labels=\[\.\.\.\].*", ": enter four counts instead.", told)
-            self.fail(name, clean(re.sub(r"^(true|pred( of [ab])?)=", "", told)))
+        except (InvalidParameterError, TableFileError) as error:
+            self._fail_table(error)
             return None
-        labels = set(map(str, counts.labels))
-        if assumed and any(name in labels or _NUMBER.fullmatch(name) for name in found):
-            listed = clean(", ".join(found))
-            self.fail("csv", f"The first line must name the columns, but it is {listed}.")
-        if len(counts.labels) > MOST_CLASSES:
-            self.fail(
-                "csv",
-                f"{len(counts.labels)} classes; the page shows up to {MOST_CLASSES}. The command "
-                "line has no such limit.",
-            )
-        if any(len(str(label)) > LONGEST_LABEL for label in counts.labels):
-            self.fail("csv", f"A label has more than {LONGEST_LABEL} characters.")
+        labels, listed = [str(label) for label in counts.labels], clean(", ".join(found))
+        self.fail(
+            "csv",
+            f"The first line must name the columns, but it is {listed}.",
+            assumed and any(name in labels or _NUMBER.fullmatch(name) for name in found),
+        )
+        self.fail(
+            "csv",
+            f"{len(labels)} classes; the page shows up to {MOST_CLASSES}. The command line has no "
+            "such limit.",
+            len(labels) > MOST_CLASSES,
+        )
+        long = any(len(label) > LONGEST_LABEL for label in labels)
+        self.fail("csv", f"A label has more than {LONGEST_LABEL} characters.", long)
         return None if self.errors else counts
 
-    def _place(self, message, columns):
-        """Field that a message of the reader belongs to."""
-        if message.startswith("pos_label"):
-            return "pos_label"
-        for start, name in {
-            "true=": "true",
-            "pred of a=": "pred_a",
-            "pred of b=": "pred_b",
-        }.items():
-            if message.startswith(start):
-                return name
-        return columns[0] if message.startswith("pred=") else "csv"
+    def _fail_table(self, error):
+        """Note what a reader of tables says beside the field that it is about."""
+        name = error.parameter
+        told = error.message.removeprefix(f"{name}=")
+        if error.remedy:  # there is no field for labels
+            unread = isinstance(error, TableFileError)
+            told += " give it another name." if unread else " enter four counts instead."
+        self.fail(name if name in self.values else "csv", clean(told))

@@ -1,28 +1,36 @@
 """One classifier: four counts, or a table of labels, and one metric."""
 
 import math
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._class_rates import cell_rates
-from skuncertain._confusion_section import confusion_section
-from skuncertain._counts import ConfusionCounts
-from skuncertain._interval_report import interval_report
-from skuncertain._metrics import get_metric
-from skuncertain._report import column, interval_cell, make_report, section
-from skuncertain._report_cells import cell_text, clean, share_cell
-from skuncertain._sentence import (
-    chance,
-    level_title,
+from skuncertain._reporting.build import column, section
+from skuncertain._reporting.text import (
+    cell_ends,
+    cell_text,
+    clean,
+    interval_name,
+    kind_name,
+    level_text,
+    number_text,
+    probability,
+)
+from skuncertain._utils.warnings import collect, silence
+from skuncertain.app._answers import SEED, Answer, computed, curve, picture, posteriors, texts
+from skuncertain.app._forms import MOST_NEW_ROWS
+from skuncertain.app._sentence import (
+    WITHIN_A_CLASS,
     metric_title,
     posterior_sentence,
     rows_that_count,
 )
-from skuncertain._warnings import dropped, kept
-from skuncertain.app._answers import SEED, Answer, curve, number, picture, posteriors, span, texts
-from skuncertain.app._forms import KINDS, MOST_NEW_ROWS
 from skuncertain.exceptions import SmallSampleWarning
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._report_parts import MatrixReport
 
 _OTHERS = (
     "accuracy",
@@ -52,8 +60,8 @@ _READING = (
     "are a random sample of the rows that the classifier will meet, drawn independently of each "
     "other.",
     "The number before an interval is what was seen in these rows.",
-    "Informative means that informedness, recall + specificity - 1, is above 0: the classifier is "
-    "better than guessing. Deceptive means that it is below 0.",
+    "Better than guessing means that informedness, recall + specificity - 1, is above 0; worse "
+    "than guessing, that it is below 0.",
 )
 _NOTES = {
     UndefinedMetricWarning: "Some of these metrics are 0/0, in the data or on some of the new test "
@@ -69,6 +77,94 @@ _AT_PREVALENCE = (
 
 def answer_one(form):
     """Answer of the page for one classifier, or None if the form has problems."""
+    asked = _read(form)
+    if form.errors:
+        return None
+    counts, metric, level, kind = asked.counts, asked.metric, asked.level, asked.kind
+    parts = MatrixReport(counts, level=level, kind=kind, prior=asked.prior, random_state=SEED)
+    ((posterior, cell),) = asked.cells(parts, [metric]).values()
+    facts = [
+        *_interval_probability(posterior, asked),
+        *_better_than_guessing(counts, asked.prior),
+        *_facts(posterior, asked, cell["value"]),
+    ]
+    sections = _sections(parts, asked, posterior, cell, facts)
+    report = parts.make(
+        "metric",
+        f"{asked.title} of one classifier",
+        question=f"What is the {metric_title(metric.name)} of this classifier on rows like these?",
+        sections=sections,
+        warnings=(),
+        reading=_READING if asked.prevalence is None else (*_READING, _AT_PREVALENCE),
+        method=f"Dirichlet model of one test set: {asked.what[:1].lower()}{asked.what[1:]}",
+        metric=metric.name,
+        pos_label=parts.positive_text(),
+    )
+    sections = report.to_dict()["sections"]
+    kind_of = "prediction" if asked.n_new is not None else f"{kind_name(kind)} credible"
+    return Answer(
+        title=asked.title,
+        value="undefined" if math.isnan(cell["value"]) else cell_text(cell).partition(" ")[0],
+        span=f"{level_text(level)} {kind_of} interval: {cell_ends(cell)}",
+        sentence=posterior_sentence(
+            posterior,
+            counts,
+            level=level,
+            kind=kind,
+            value=cell["value"],
+            prevalence=asked.prevalence,
+            n_new=asked.n_new,
+        ),
+        facts=facts,
+        pictures=[(asked.what, picture(sections["answer"]))],
+        tables=[
+            _with_other_names(texts(sections["metrics"], prose=True)),
+            *(texts(sections[key]) for key in ("scores",) if key in sections),
+            _matrix(counts, form.values["source"] == "counts"),
+        ],
+        report=report,
+        table="metrics",
+        formula=formula(metric),
+    )
+
+
+@dataclass
+class _Question:
+    """What was asked; `n_new` is None for the posterior itself."""
+
+    counts: Any
+    metric: Any
+    level: float
+    kind: str
+    prior: Any
+    n_new: int | None
+    low: float | None
+    high: float | None
+    prevalence: float | None
+
+    @property
+    def title(self):
+        return metric_title(self.metric.name, start=True)
+
+    @property
+    def what(self):
+        """Name of the distribution."""
+        which = "Posterior" if self.n_new is None else "Predictive"
+        text = f"{which} distribution of {metric_title(self.metric.name)}"
+        if self.n_new is not None:
+            text += f" on {self.n_new:,} new row{'s' * (self.n_new != 1)}"
+        return text + (f" at a prevalence of {self.prevalence:g}" if self.prevalence else "")
+
+    def cells(self, parts, metrics):
+        """Return {metric: (posterior, cell)}; the value is that of the observed rates."""
+        found = parts.metric_cells(metrics, prevalence=self.prevalence, n_new=self.n_new)
+        for metric, (_, cell) in found.items():
+            cell |= {"value": _value(self.counts, metric, self.prevalence), "value_error": 0.0}
+        return found
+
+
+def _read(form):
+    """Question of the form; it counts only if the form has no problems."""
     counts = _counts(form)
     metric = get_metric(form.metric())
     level, kind, prior = form.interval()
@@ -80,108 +176,8 @@ def answer_one(form):
     prevalence = form.number("prevalence", 0, 1, closed=False, optional=True)
     if counts is not None:
         _check(form, counts, metric, show, n_new, prevalence)
-    if form.errors:
-        return None
-    if show == "posterior":
-        n_new = None
-    elif n_new is None:
-        n_new = int(counts.n)
-    options = {"prior": prior, "prevalence": prevalence, "random_state": SEED}
-
-    def distribution(wanted):
-        found = counts.posterior(wanted, **options)
-        return found if n_new is None else found.predictive(n_new)
-
-    def cell_of(wanted, found):
-        interval, error = found.interval(level, kind), found.interval_error(level, kind)
-        return interval_cell(interval, _value(counts, wanted, prevalence), error)
-
-    posterior = distribution(metric)
-    cell = cell_of(metric, posterior)
-    value = cell["value"]
-    title = metric_title(metric.name, start=True)
-    which = "Posterior" if n_new is None else "Predictive"
-    what = f"{which} distribution of {metric_title(metric.name)}"
-    what += "" if n_new is None else f" on {n_new:,} new row{'s' * (n_new != 1)}"
-    what += "" if prevalence is None else f" at a prevalence of {prevalence:g}"
-    drawn = curve(title, posterior, cell, n_new is not None)
-    facts = [
-        *_asked(posterior, metric, low, high, n_new),
-        *_informative(counts, prior),
-        *_facts(posterior, counts, metric, value, prevalence),
-    ]
-    answer = section(
-        what,
-        [column("name", "metric"), column("value", f"{level_title(level)} interval")],
-        [{"name": title, "value": cell}, *({"name": n, "value": text} for n, text in facts)],
-        figure=posteriors([drawn], level, what, (low, high)),
-    )
-    rows = [{"name": metric.name, "value": cell, "formula": formula(metric)}]
-    with kept() as caught:  # one note instead of a dozen
-        for name in _OTHERS if counts.n_classes == 2 else _OTHERS_OF_SEVERAL:
-            if name != metric.name:
-                other = get_metric(name)
-                entry = {"name": name, "value": cell_of(other, distribution(other))}
-                rows.append({**entry, "formula": formula(other)})
-    columns = [column("name", "metric"), column("value", "value [interval]"), "formula"]
-    categories = [category for _, category in caught.found]
-    told = [text for kind, text in _NOTES.items() if any(issubclass(c, kind) for c in categories)]
-    title_of_table = f"Metrics with {level_title(level)} intervals"
-    sections = {"answer": answer, "metrics": section(title_of_table, columns, rows, notes=told)}
-    if counts.n_classes > 2:
-        classes = interval_report(counts, level=level, kind=kind, prior=prior, random_state=SEED)
-        sections["scores"] = {**classes.to_dict()["sections"]["scores"], "figure": None}
-        sections["scores"]["title"] = "Classes"
-    sections["confusion"] = _confusion(counts, prior, level, kind)
-    settings = {
-        "level": level,
-        "kind": kind,
-        "prior": posterior.prior,
-        "method": f"Dirichlet model of one test set: {what[:1].lower()}{what[1:]}",
-        "omega": None,
-        "n": int(counts.n),
-        "k": None,
-        "metric": metric.name,
-        "classes": counts.n_classes,
-        "pos_label": None if counts.pos_label is None else clean(counts.pos_label),
-        "draws": posterior.n_draws and f"{posterior.n_draws}, seed {posterior.seed}",
-    }
-    report = make_report(
-        "metric",
-        f"{title} of one classifier",
-        settings=settings,
-        question=f"What is the {metric_title(metric.name)} of this classifier on rows like these?",
-        sections=sections,
-        warnings=(),
-        reading=_READING if prevalence is None else (*_READING, _AT_PREVALENCE),
-    )
-    sections = report.to_dict()["sections"]
-    interval = KINDS[kind].partition(" ")[0]
-    kind_of = f"{interval} credible interval" if n_new is None else "prediction interval"
-    return Answer(
-        title=title,
-        value="undefined" if math.isnan(value) else cell_text(cell).partition(" ")[0],
-        span=f"{level_title(level)} {kind_of}: {span(cell)}",
-        sentence=posterior_sentence(
-            posterior,
-            counts,
-            level=level,
-            kind=kind,
-            value=value,
-            prevalence=prevalence,
-            n_new=n_new,
-        ),
-        facts=facts,
-        pictures=[(what, picture(sections["answer"]))],
-        tables=[
-            _with_other_names(texts(sections["metrics"], prose=True)),
-            *(texts(sections[key]) for key in ("scores",) if key in sections),
-            _matrix(counts, form.values["source"] == "counts"),
-        ],
-        report=report,
-        table="metrics",
-        formula=formula(metric),
-    )
+        n_new = None if show == "posterior" else n_new or int(counts.n)
+    return _Question(counts, metric, level, kind, prior, n_new, low, high, prevalence)
 
 
 def formula(metric):
@@ -201,27 +197,21 @@ def _counts(form):
     if form.choice("source", ("counts", "rows")) == "rows":
         return form.table("pred")
     cells = form.binary()
-    if cells is not None and not any(cells.values()):
-        form.fail("tp", "All four counts are 0: there is nothing to say.")
+    nothing = cells is not None and not any(cells.values())
+    form.fail("tp", "All four counts are 0: there is nothing to say.", nothing)
     return None if cells is None else ConfusionCounts.from_binary(**cells)
 
 
 def _check(form, counts, metric, show, n_new, prevalence):
     """Problems that depend on several fields."""
-    several = counts.n_classes > 2
-    if several and metric.average == "binary" and counts.pos_label is None:
-        names = ", ".join(clean(label) for label in counts.labels)
-        form.fail(
-            "pos_label",
-            f"There are {counts.n_classes} classes: name the positive one ({names}), or choose an "
-            "average over classes.",
-        )
-    if prevalence is not None and several:
-        form.fail("prevalence", "Only two classes have one prevalence. Leave it empty.")
-    elif prevalence is not None and metric.name == "prevalence":
-        form.fail("prevalence", "It is the metric itself. Leave it empty, or choose another one.")
-    if show == "predictive" and n_new is None and counts.n > MOST_NEW_ROWS:
-        form.fail("n_new", f"Write how many new rows, at most {MOST_NEW_ROWS:,}.")
+    form.needs_positive(counts, metric)
+    given = prevalence is not None
+    several = "Only two classes have one prevalence. Leave it empty."
+    itself = "It is the metric itself. Leave it empty, or choose another one."
+    form.fail("prevalence", several, given and counts.n_classes > 2)
+    form.fail("prevalence", itself, given and metric.name == "prevalence")
+    too_many = show == "predictive" and n_new is None and counts.n > MOST_NEW_ROWS
+    form.fail("n_new", f"Write how many new rows, at most {MOST_NEW_ROWS:,}.", too_many)
 
 
 def _value(counts, metric, prevalence):
@@ -233,20 +223,55 @@ def _value(counts, metric, prevalence):
         ]
         with np.errstate(invalid="ignore"):
             matrix = matrix / matrix.sum(axis=1, keepdims=True) * np.array(shares)[:, None]
-        if np.isnan(matrix).any():  # recall is still known if there are no real negatives
-            matrix = np.nan_to_num(matrix) if _within_a_class(metric) else matrix
+        if metric.name in WITHIN_A_CLASS:  # recall is still known if there are no real negatives
+            matrix = np.nan_to_num(matrix)
     return float(metric.evaluate(matrix, positive=counts.positive_index(metric)))
 
 
-def _within_a_class(metric):
-    return metric.name in ("recall", "fnr", "specificity", "fpr")
+def _sections(parts, asked, posterior, cell, facts):
+    """Sections of the report to be downloaded; the page shows the same."""
+    level = asked.level
+    drawn = curve(asked.title, posterior, cell, asked.n_new is not None)
+    rows = [{"name": name, "value": text} for name, text in facts]
+    answer = section(
+        asked.what,
+        [column("name", "metric"), column("value", interval_name(level))],
+        [{"name": asked.title, "value": cell}, *rows],
+        figure=posteriors([drawn], level, asked.what, (asked.low, asked.high)),
+    )
+    two, own = asked.counts.n_classes == 2, asked.metric
+    others = [name for name in (_OTHERS if two else _OTHERS_OF_SEVERAL) if name != own.name]
+    with collect() as caught:  # one note instead of a dozen
+        cells = {own: (posterior, cell)} | asked.cells(parts, others)
+        classes = {} if two else {"scores": parts.class_section("Classes", drawn=False)}
+    rows = [
+        {"name": metric.name, "value": cell, "formula": formula(metric)}
+        for metric, (_, cell) in cells.items()
+    ]
+    metrics = section(
+        f"Metrics with {interval_name(level)}s",
+        [column("name", "metric"), column("value", "value [interval]"), "formula"],
+        rows,
+        notes=[
+            text
+            for category, text in _NOTES.items()
+            if any(issubclass(found, category) for _, found in caught.collected)
+        ],
+    )
+    return {
+        "answer": answer,
+        "metrics": metrics,
+        **classes,
+        "confusion": parts.confusion_section(),
+    }
 
 
-def _asked(posterior, metric, low, high, n_new):
+def _interval_probability(posterior, asked):
     """Probability that the metric lies where the user asks."""
+    low, high = asked.low, asked.high
     if low is None and high is None:
         return []
-    name, less = metric_title(metric.name), "<" if n_new is None else "≤"
+    name, less = metric_title(asked.metric.name), "<" if asked.n_new is None else "≤"
     if low is None:
         text = f"P({name} {less} {high:g})"
     elif high is None:
@@ -257,58 +282,36 @@ def _asked(posterior, metric, low, high, n_new):
     return [(text, probability(posterior.prob(*ends), posterior.n_draws))]
 
 
-def probability(p, n_draws):
-    """Text of a probability, without digits that the draws do not support."""
-    share = share_cell(p, n_draws)
-    if isinstance(share, dict) and p not in (0, 1):
-        return cell_text(share, 3)
-    nearly = 0.5 / n_draws if n_draws else 0.0  # none of the draws is not the same as never
-    return chance(min(max(p, nearly), 1 - nearly))
-
-
-def _facts(posterior, counts, metric, value, prevalence):
-    rows = rows_that_count(counts, metric, prevalence)
+def _facts(posterior, asked, value):
+    counts = asked.counts
+    rows = rows_that_count(counts, asked.metric, asked.prevalence)
     part = "" if rows == counts.n else f", of which {rows:,.0f} count here"
-    how = "exact, without random numbers"
-    if not posterior.exact:
-        how = f"{posterior.n_draws:,} draws, seed {posterior.seed}"
     return [
-        ("Point estimate", number(value)),
-        ("Mean", number(posterior.mean(), posterior.monte_carlo_error())),
-        ("Median", number(posterior.median(), posterior.monte_carlo_error(0.5))),
+        ("Point estimate", number_text(value)),
+        ("Mean", number_text(posterior.mean(), posterior.monte_carlo_error())),
+        ("Median", number_text(posterior.median(), posterior.monte_carlo_error(0.5))),
         ("Rows", f"{int(counts.n):,}{part}"),
         ("Prior", posterior.prior),
-        ("Computed", how),
+        ("Computed", computed(posterior)),
     ]
 
 
-def _informative(counts, prior):
+def _better_than_guessing(counts, prior):
     if counts.pos_label is None:
         return []
-    with dropped():  # on informedness, which was not asked for
-        found = counts.informative(prior=prior)
+    with silence():  # on informedness, which was not asked for
+        found = counts.better_than_chance(prior=prior)
     return [
-        ("P(informative), better than guessing", chance(found.p_informative)),
-        ("P(deceptive), worse than guessing", chance(found.p_deceptive)),
+        ("P(better than guessing)", probability(found.p_better)),
+        ("P(worse than guessing)", probability(found.p_worse)),
     ]
-
-
-def _confusion(counts, prior, level, kind):
-    matrix = np.asarray(counts.counts, dtype=float)
-    names = [clean(label) for label in counts.labels]
-    return confusion_section(matrix, names, cell_rates(matrix, prior), level, kind)
 
 
 def _matrix(counts, unnamed):
     """Confusion matrix as texts."""
-    names = [clean(label) for label in counts.labels]
-    if unnamed:
-        names = ["negative", "positive"]
-    rows = [
-        [name, *(f"{int(n):,}" for n in row)]
+    names = ["negative", "positive"] if unnamed else [clean(label) for label in counts.labels]
+    entries = [
+        dict(zip(["true", *names], [name, *(f"{int(n):,}" for n in row)], strict=True))
         for name, row in zip(names, counts.counts, strict=True)
     ]
-    columns = ["true", *names]
-    entries = [dict(zip(columns, row, strict=True)) for row in rows]
-    columns[0] = column("true", "true \\ predicted")
-    return texts(section("Counts", columns, entries))
+    return texts(section("Counts", [column("true", "true \\ predicted"), *names], entries))

@@ -3,7 +3,7 @@
 import re
 from importlib.resources import files
 
-from skuncertain._report_cells import clean
+from skuncertain._reporting.text import clean
 from skuncertain._version import __version__
 from skuncertain.app._answers import answered
 from skuncertain.app._forms import (
@@ -50,10 +50,10 @@ _PROBLEMS = {
 }
 
 
-def import_flask():
-    """Import Flask, or say how to install it."""
+def flask():
+    """The module Flask, which is imported where it is needed; or say how to install it."""
     try:
-        import flask
+        import flask as module
         import werkzeug  # noqa: F401
     except ModuleNotFoundError as error:
         if error.name not in ("flask", "werkzeug"):
@@ -61,13 +61,12 @@ def import_flask():
         raise ImportError(
             'the web page needs Flask. Install it with: pip install "skuncertain[app]"'
         ) from None
-    return flask
+    return module
 
 
 def make_app(trusted_hosts):
     """Flask application."""
-    flask = import_flask()
-    app = flask.Flask("skuncertain.app", static_url_path="/static")
+    app = flask().Flask("skuncertain.app", static_url_path="/static")
     app.config.update(
         MAX_CONTENT_LENGTH=_MOST_SENT,
         MAX_FORM_MEMORY_SIZE=_MOST_SENT,
@@ -80,8 +79,9 @@ def make_app(trusted_hosts):
         app.register_error_handler(code, _problem)
     for page, (path, _, _) in PAGES.items():
         app.add_url_rule(path, page, _page, defaults={"page": page}, methods=["GET", "POST"])
-    app.add_url_rule("/answer/<page>", "answer", _answer, methods=["POST"])
-    app.add_url_rule("/download/<page>/<kind>", "download", _download, methods=["POST"])
+    page, kind = f"<any({','.join(PAGES)}):page>", f"<any({','.join(_DOWNLOADS)}):kind>"
+    app.add_url_rule(f"/answer/{page}", "answer", _answer, methods=["POST"])
+    app.add_url_rule(f"/download/{page}/{kind}", "download", _download, methods=["POST"])
     app.add_url_rule("/report.css", "report_css", _report_css)
     return app
 
@@ -95,17 +95,14 @@ def _check_host(trusted):
 
     Flask's TRUSTED_HOSTS does the same, but not for addresses with colons.
     """
-    from flask import abort, request
-
-    name = re.sub(r":\d+$", "", request.headers.get("Host", "")).lower()
+    name = re.sub(r":\d+$", "", flask().request.headers.get("Host", "")).lower()
     if name not in {host.lower() for host in trusted}:
-        abort(400)
+        flask().abort(400)
 
 
 def _check_origin():
     """Refuse what another site sends; browsers say where a request comes from."""
-    from flask import abort, request
-
+    request = flask().request
     if request.method in ("GET", "HEAD", "OPTIONS"):
         return
     site = request.headers.get("Sec-Fetch-Site")
@@ -113,24 +110,21 @@ def _check_origin():
         origin = request.headers.get("Origin", "")
         site = "same-origin" if origin == request.host_url.rstrip("/") else "unknown"
     if site != "same-origin":
-        abort(403)
+        flask().abort(403)
 
 
 def _secured(response):
-    for name, value in HEADERS.items():
-        response.headers[name] = value
+    response.headers.update(HEADERS)
     return response
 
 
 def _problem(error):
     """One sentence, as a page or for the script."""
-    from flask import jsonify, render_template, request
-
     code = getattr(error, "code", 500)
     text = _PROBLEMS[code]
-    if request.path.startswith("/answer/"):
-        return jsonify(error=text), code
-    return render_template("problem.html", text=text, **_frame(None)), code
+    if flask().request.path.startswith("/answer/"):
+        return flask().jsonify(error=text), code
+    return flask().render_template("problem.html", text=text, **_frame(None)), code
 
 
 # --------------------------------------------------------------------------------------------------
@@ -143,100 +137,78 @@ def _frame(page):
     return {"page": page, "tabs": tabs, "version": __version__}
 
 
-def _known(page):
-    from flask import abort
-
-    if page not in PAGES:
-        abort(404)
-    return PAGES[page]
-
-
-def _given(page):
-    """What was sent as a form; a file takes the place of the pasted text."""
-    from flask import abort, request
-
-    given = request.form.to_dict()
-    problem = None
-    file = request.files.get("file")
-    if file is not None and file.filename:
-        data = file.read()
-        try:
-            given["csv"] = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            problem = "The file is not UTF-8 text. Save it as CSV in UTF-8, uncompressed."
+def _form(page, given):
+    """Form of a page; what does not belong to it is refused."""
     try:
         form = Form(page, given)
     except ValueError:
-        abort(400)
-    if problem is not None:
-        form.fail("csv", problem)
+        flask().abort(400)
     return form
 
 
-def _show(page, form, answer, code=200):
-    from flask import render_template
+def _submitted_form(page):
+    """What was sent as a form; a file takes the place of the pasted text."""
+    request, problem = flask().request, None
+    given, file = request.form.to_dict(), request.files.get("file")
+    if file is not None and file.filename:
+        try:
+            given["csv"] = file.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            problem = "The file is not UTF-8 text. Save it as CSV in UTF-8, uncompressed."
+    form = _form(page, given)
+    form.fail("csv", problem, when=problem is not None)
+    return form
 
-    context = {
-        "values": form.values,
-        "errors": form.errors,
-        "answer": answer,
-        "metrics": metric_options(page),
-        "kinds": KINDS,
-        "priors": PRIORS,
-        "cells": CELLS,
-        "limits": {"count": LARGEST_COUNT, "n_new": MOST_NEW_ROWS, "bytes": MOST_BYTES},
-    }
-    return render_template(f"{page}.html", **_frame(page), **context), code
+
+def _answered(page, form):
+    _, _, work = PAGES[page]
+    return answered(form, work)
+
+
+def _show(page, form, answer):
+    text = flask().render_template(
+        f"{page}.html",
+        values=form.values,
+        errors=form.errors,
+        answer=answer,
+        metrics=metric_options(page),
+        kinds=KINDS,
+        priors=PRIORS,
+        cells=CELLS,
+        limits={"count": LARGEST_COUNT, "n_new": MOST_NEW_ROWS, "bytes": MOST_BYTES},
+        **_frame(page),
+    )
+    return text, 422 if answer is None else 200
 
 
 def _page(page):
-    from flask import request
-
-    _, _, work = PAGES[page]
-    form = Form(page) if request.method != "POST" else _given(page)
-    answer = answered(form, work)
-    return _show(page, form, answer, 200 if answer is not None else 422)
+    form = _submitted_form(page) if flask().request.method == "POST" else Form(page)
+    return _show(page, form, _answered(page, form))
 
 
 def _answer(page):
-    from flask import abort, jsonify, request
-
-    _, _, work = _known(page)
-    given = request.get_json()
+    given = flask().request.get_json()
     if not isinstance(given, dict):
-        abort(400)
-    try:
-        form = Form(page, given)
-    except ValueError:
-        abort(400)
-    answer = answered(form, work)
-    return jsonify(
+        flask().abort(400)
+    form = _form(page, given)
+    answer = _answered(page, form)
+    return flask().jsonify(
         errors={name: clean(text) for name, text in form.errors.items()},
         answer=None if answer is None else answer.to_dict(),
     )
 
 
 def _download(page, kind):
-    from flask import abort, make_response
-
-    _, _, work = _known(page)
-    if kind not in _DOWNLOADS:
-        abort(404)
-    form = _given(page)
-    answer = answered(form, work)
+    form = _submitted_form(page)
+    answer = _answered(page, form)
     if answer is None:
-        return _show(page, form, None, 422)
+        return _show(page, form, None)
     text = answer.report.to_html() if kind == "html" else answer.report.to_csv(answer.table)
-    response = make_response(text.encode("utf-8", "replace"))
-    response.headers["Content-Type"] = _DOWNLOADS[kind]
     name = f"skuncertain-{form.values['metric']}.{kind}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return text.encode("utf-8", "replace"), headers | {"Content-Type": _DOWNLOADS[kind]}
 
 
 def _report_css():
-    from flask import make_response
-
-    response = make_response(files("skuncertain").joinpath("report.css").read_bytes())
-    response.headers["Content-Type"] = "text/css; charset=utf-8"
-    return response
+    text = files("skuncertain._reporting").joinpath("report.css").read_bytes()
+    return text, {"Content-Type": "text/css; charset=utf-8"}

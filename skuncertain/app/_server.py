@@ -7,8 +7,8 @@ import socket
 import threading
 import webbrowser
 
-from skuncertain._validation import check_bool, check_integer
-from skuncertain.app._pages import LOOPBACK, import_flask, make_app
+from skuncertain._utils.validation import check_bool, check_integer, refuse_if
+from skuncertain.app._pages import LOOPBACK, flask, make_app
 
 USUAL_PORT = 8377  # a fixed one, so that links survive the end of the program
 _EVERYWHERE = ("", "0.0.0.0", "::")
@@ -17,7 +17,7 @@ _EVERYWHERE = ("", "0.0.0.0", "::")
 def run(host, port, open_browser):
     """Serve until interrupted."""
     check_bool("open_browser", open_browser)
-    import_flask()
+    flask()  # says what to install
     from werkzeug.serving import make_server
 
     # Its log would show what was asked, and a line per request helps nobody.
@@ -47,8 +47,8 @@ def address(host, port):
 
 def listen(host, port):
     """Socket that listens; one line says what is wrong if there cannot be one."""
-    if not isinstance(host, str):
-        raise TypeError(f"host must be a name or an address, such as '127.0.0.1', got {host!r}.")
+    rule = "host must be a name or an address, such as '127.0.0.1', got {value}."
+    refuse_if(not isinstance(host, str), "host", rule, host)
     if port is None:
         try:
             return _listen(host, USUAL_PORT)
@@ -56,31 +56,25 @@ def listen(host, port):
             if error.errno != errno.EADDRINUSE:
                 raise
         return _listen(host, 0)
-    port = check_integer("port", port, low=0)
-    if port > 65535:
-        raise ValueError(f"port must be at most 65535, got {port}.")
-    return _listen(host, port)
+    return _listen(host, check_integer("port", port, low=0, high=65535))
 
 
 def _listen(host, port):
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
-        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # elsewhere SO_REUSEADDR would share the port
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Where there is an exclusive use, SO_REUSEADDR would share the port.
+        option = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+        sock.setsockopt(socket.SOL_SOCKET, option, 1)
         sock.bind((host, port))
         sock.listen(128)
     except OSError as error:
         sock.close()
-        if error.errno == errno.EADDRINUSE:
-            message = f"port {port} of {host!r} is taken: choose another one, or 0 for a free one."
-        elif error.errno == errno.EACCES:
-            message = f"port {port} may not be used by you: choose one from 1024 on."
-        else:
-            message = f"cannot listen on {host!r}: {error.strerror or error}."
-        raise OSError(error.errno, message) from None
+        taken = f"port {port} of {host!r} is taken: choose another one, or 0 for a free one."
+        reserved = f"port {port} may not be used by you: choose one from 1024 on."
+        other = f"cannot listen on {host!r}: {error.strerror or error}."
+        messages = {errno.EADDRINUSE: taken, errno.EACCES: reserved}
+        raise OSError(error.errno, messages.get(error.errno, other)) from None
     return sock
 
 
@@ -100,10 +94,7 @@ def _own_addresses():
     with contextlib.suppress(OSError):
         found |= {entry[4][0] for entry in socket.getaddrinfo(socket.gethostname(), None)}
     for family, target in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
-        with socket.socket(family, socket.SOCK_DGRAM) as sock:
-            try:
-                sock.connect((target, 9))  # only chooses the way that a packet would take
-                found.add(sock.getsockname()[0])
-            except OSError:
-                continue
+        with socket.socket(family, socket.SOCK_DGRAM) as sock, contextlib.suppress(OSError):
+            sock.connect((target, 9))  # only chooses the way that a packet would take
+            found.add(sock.getsockname()[0])
     return {name.partition("%")[0] for name in found}

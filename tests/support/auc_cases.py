@@ -4,10 +4,11 @@ import warnings
 
 import numpy as np
 from scipy import stats
+from sklearn.datasets import make_classification
 
-from skuncertain import DegenerateIntervalWarning
+from skuncertain.exceptions import DegenerateIntervalWarning
 
-METHODS = ["logit-delong", "bayesian-bootstrap", "delong"]
+METHODS = ["logit_delong", "bayesian_bootstrap", "delong"]
 Z = stats.norm.ppf(0.975)
 
 
@@ -17,6 +18,11 @@ def sample(seed, m1=30, m0=40, shift=1.0, digits=None):
     y = rng.permutation(np.repeat([1, 0], [m1, m0]))
     score = shift * y + rng.normal(size=y.size)
     return y, score if digits is None else score.round(digits)
+
+
+def curve_data():
+    """Rows and labels of two classes that are hard to tell apart."""
+    return make_classification(160, n_features=6, flip_y=0.25, weights=[0.6], random_state=3)
 
 
 def pairs(y, score):

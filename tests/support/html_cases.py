@@ -11,13 +11,13 @@ from skuncertain import (
     BayesianCrossValidator,
     ConfusionCounts,
     compare,
-    compare_datasets,
     compare_paired,
     interval_report,
     leaderboard,
-    make_metric,
     search_posterior,
 )
+from skuncertain.comparison import compare_datasets
+from skuncertain.metrics import make_metric
 
 X, Y = make_classification(120, 4, n_informative=2, n_redundant=0, flip_y=0.2, random_state=1)
 PLAIN = ("cat", "dog", "a name of many words that is a good deal longer", "x" * 90)

@@ -16,14 +16,14 @@ from skuncertain import (
     ConfusionCountsScorer,
     compare,
     compare_cv,
-    compare_datasets,
     compare_paired,
-    cross_val_posterior,
     interval_report,
     leaderboard,
     search_posterior,
-    threshold_report,
 )
+from skuncertain.comparison import compare_datasets
+from skuncertain.metrics import intervals_at_thresholds
+from skuncertain.model_selection import CrossValPosterior
 
 X, Y = make_classification(240, 6, flip_y=0.15, random_state=1)
 NB = GaussianNB()
@@ -51,8 +51,8 @@ LABELS = {
 # The posteriors that a report is compared with warn; the report lists the same instead.
 quiet = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.UndefinedMetricWarning",
-    "ignore::skuncertain.SmallSampleWarning",
-    "ignore::skuncertain.DegenerateIntervalWarning",
+    "ignore::skuncertain.exceptions.SmallSampleWarning",
+    "ignore::skuncertain.exceptions.DegenerateIntervalWarning",
 )
 
 
@@ -129,7 +129,7 @@ ASK = {"level": 0.9, "kind": "hdi"}
 
 
 def cv_case(y):
-    bcv = BayesianCrossValidator(NB, cv=KFold(6), metrics=["recall"], omega="wang-li", **ASK)
+    bcv = BayesianCrossValidator(NB, cv=KFold(6), metrics=["recall"], omega="wang_li", **ASK)
     return bcv.fit(X, y).report()
 
 
@@ -137,7 +137,7 @@ def cv_posterior_case(y):
     options = {"scoring": ConfusionCountsScorer(), "return_indices": True}
     results = cross_validate(NB, X, y, cv=KFold(6), **options)
     chosen = {"metrics": ["recall"], "method": "nadeau_bengio"}
-    return cross_val_posterior(results, **chosen, **ASK).report()
+    return CrossValPosterior.from_cv_results(results, **chosen, **ASK).report()
 
 
 FLAT = np.array([[0.5, 0.625, 0.75], [0.5, 0.5, 0.5], [0.25, 0.25, 0.25]])  # two without spread
@@ -148,44 +148,42 @@ def datasets_case():
     return compare_datasets(a, a + 0.01 * np.sin(100 * a), random_state=0).report(**ASK)
 
 
-# For every kind of report: without a warning; with one; settings; question; that warning.
+# For every kind of report: without a warning; with one; settings ("-": not there); question; that
+# warning.
 KINDS = {
     "predictions": (
         lambda: interval_report([0] * 40 + [1] * 60, [0, 1] * 50, **ASK),
         lambda: interval_report([0] * 4 + [1] * 60, [0, 1] * 32, **ASK),
-        "auto: neutral, 1/3 per cell & Dirichlet posterior of one test set & not used & 100 rows & "
-        "no folds",
+        "default (1/3 of a row per cell) & Dirichlet posterior of one test set & - & 100 rows & -",
         "What are precision, recall and F1 of this one model on rows like these 100",
         "fewer than 5 rows in class 0",
     ),
     "classification": (
         lambda: interval_report(PETS, **ASK),
         lambda: interval_report(ConfusionCounts([[3, 1], [2, 40]]), **ASK),
-        "auto: neutral, 1/3 per cell & Dirichlet posterior of one test set & not used & 100 rows & "
-        "no folds",
+        "default (1/3 of a row per cell) & Dirichlet posterior of one test set & - & 100 rows & -",
         "What are precision, recall and F1 of this one model on rows like these 100",
         "fewer than 5 rows in class 0",
     ),
     "cross-validation": (
         lambda: cv_case(Y),
         lambda: cv_case(np.where(np.arange(240) < 80, 1 - Y, Y)),  # two folds of another world
-        "1 on each side of the proportion & pooled & wang-li; published (K + 1) / (2 K) = 0.583 & "
-        "240 rows & 6 folds",
+        "1 on each side of the proportion & pooled & 0.583, (K + 1) / (2 K) as published by "
+        "Wang and Li & 240 rows & 6 folds",
         "How well does the algorithm do on average when it is trained on 200 rows",
         "folds disagree more than sampling explains on recall",
     ),
-    "cross_val_posterior": (
+    "from_cv_results": (
         lambda: cv_posterior_case(Y),
         lambda: cv_posterior_case(np.where(np.arange(240) < 80, 1 - Y, Y)),
-        "none & nadeau_bengio & not used & 240 rows & 6 folds",
+        "none & nadeau_bengio & - & 240 rows & 6 folds",
         "How well does the algorithm do on average when it is trained on 200 rows",
         "folds disagree more than sampling explains on recall",
     ),
     "compare": (
         lambda: compare(*TWO, metric="recall").report(**ASK),
         lambda: compare(TWO[0], EMPTY, metric="recall").report(**ASK),
-        "auto: neutral, 1/3 per cell & independent test sets & not used & 108 and 108 rows & "
-        "no folds",
+        "default (1/3 of a row per cell) & independent test sets & - & 108 and 108 rows & -",
         "By how much do the models B and A differ in recall",
         "recall is 0/0 in the data",
     ),
@@ -194,15 +192,14 @@ KINDS = {
         lambda: compare_paired(
             *([0] * 99 for _ in range(3)), labels=[0, 1], metric="f1", n_draws=500
         ).report(**ASK),
-        "0.5 per agreement cell & 200 shared rows & not used & 200 rows & no folds",
+        "0.5 per agreement cell & 200 shared rows & - & 200 rows & -",
         "on rows like these 200, which both have predicted?",
         "f1 is 0/0 in the data",
     ),
     "compare_cv": (
         lambda: compare_cv(*FOLDS).report(**ASK),
         lambda: compare_cv([*FOLDS[0], np.nan], [*FOLDS[1], 0.8]).report(**ASK),
-        "none: Student's t on the differences of the folds & 6 shared folds & not used & not known"
-        " & 6 folds",
+        "none: Student's t on the differences of the folds & 6 shared folds & - & - & 6 folds",
         "By how much do B and A differ in the score on average",
         "a score is missing in 1 of 7 folds",
     ),
@@ -210,33 +207,32 @@ KINDS = {
         datasets_case,
         lambda: compare_datasets(FLAT, FLAT[:, ::-1] + 0.1).report(**ASK),
         "0.5 data sets without a difference & Bayesian signed-rank and sign tests; correlated t on "
-        "each data set & not used & not known & 5 folds on each data set",
+        "each data set & - & - & 5 folds on each data set",
         "On most data sets like these 8, is B better or worse than A?",
         "all folds of data set 1, 2 have the same difference",
     ),
     "leaderboard": (
         lambda: leaderboard(MODELS, metric="recall", **ASK).report(),
         lambda: leaderboard(MODELS | {"none": EMPTY}, metric="recall", **ASK).report(),
-        "auto: neutral, 1/3 per cell & independent, exact & not used & 107 to 108 rows & no folds",
+        "default (1/3 of a row per cell) & independent, exact & - & 107 to 108 rows & -",
         "Which of these 3 models is the best",
         "recall is 0/0 in the data",
     ),
     "thresholds": (
-        lambda: threshold_report(
+        lambda: intervals_at_thresholds(
             [0, 1] * 50, np.linspace(0, 1, 100), [0.5], prior=0.25, **ASK
         ).report(),
-        lambda: threshold_report([0, 1] * 50, np.linspace(0, 1, 100), [2], **ASK).report(),
-        "0.25 & Dirichlet posterior of one test set, for every threshold & not used & 100 rows & "
-        "no folds",
+        lambda: intervals_at_thresholds([0, 1] * 50, np.linspace(0, 1, 100), [2], **ASK).report(),
+        "0.25 & Dirichlet posterior of one test set, for every threshold & - & 100 rows & -",
         "What are the metrics of this one model on rows like these 100, if rows are called "
         "positive from that threshold on?",
         "precision is 0/0 in the data",
     ),
     "search": (
-        lambda: interval_report(GridSearchCV(TREE, GRID, cv=4).fit(X, Y), **ASK),
-        lambda: interval_report(search_posterior(score_table(FOLDS), **ASK)),
+        lambda: search_posterior(GridSearchCV(TREE, GRID, cv=4).fit(X, Y), **ASK).report(),
+        lambda: search_posterior(score_table(FOLDS), **ASK).report(),
         "none & nadeau_bengio (t on fold scores); candidates: correlated t on the shared folds & "
-        "not used & not known & 4 folds, n_test / n_train = 0.333",
+        "- & - & 4 folds, n_test / n_train = 0.333",
         "Which candidate has the best score on average",
         "assumed: one repetition of K-fold (n_repeats=1)",
     ),

@@ -8,27 +8,24 @@ import numpy as np
 import skuncertain
 from skuncertain import (
     BayesianCrossValidator,
-    ComparisonResult,
     ConfusionCounts,
     ConfusionCountsScorer,
-    Interval,
-    IntervalReport,
-    Leaderboard,
-    SampleSize,
-    SearchPosterior,
-    SequentialPosterior,
-    auc_posterior,
     compare,
     compare_paired,
     confidence_interval,
     credible_interval,
-    fold_interval,
     interval_report,
     leaderboard,
     required_sample_size,
     search_posterior,
     simplest_equivalent,
 )
+from skuncertain.comparison import ComparisonResult, Leaderboard
+from skuncertain.metrics import IntervalReport, auc_posterior
+from skuncertain.model_selection import SearchPosterior, fold_interval
+from skuncertain.monitoring import SequentialPosterior
+from skuncertain.planning import SampleSize
+from skuncertain.posteriors import Interval
 
 y_true, y_pred = np.array([0, 1, 1, 0]), [0, 1, 0, 0]
 
@@ -38,7 +35,7 @@ assert_type(counts + counts, ConfusionCounts)
 assert_type(counts[0], ConfusionCounts)
 assert_type([one for one in counts], list[ConfusionCounts])
 assert_type(credible_interval(y_true, y_pred, metric="f1", level=0.9), Interval)
-assert_type(confidence_interval(counts, "recall", method="wilson"), Interval)
+assert_type(confidence_interval(counts, metric="recall", method="wilson"), Interval)
 assert_type(fold_interval(counts, "recall"), Interval)
 assert_type(interval_report(y_true, y_pred), IntervalReport)
 assert_type(interval_report(counts).to_json(), str)

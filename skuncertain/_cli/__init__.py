@@ -1,0 +1,1 @@
+"""The command line: its options, its commands, and how it reports errors."""

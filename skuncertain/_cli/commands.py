@@ -1,0 +1,362 @@
+"""The commands: they turn options into calls of the library, and write its reports."""
+
+import importlib
+import shlex
+import sys
+import warnings
+from pathlib import Path
+
+from skuncertain._cli.options import UsageError, as_option, build_parser, say
+from skuncertain._io.search_results import read_search_results
+from skuncertain._io.tables import read_matrix, read_paired, read_predictions
+from skuncertain._reporting import FORMATS, SUFFIXES
+from skuncertain._reporting.markdown import plain_text
+from skuncertain._utils.files import write_file
+from skuncertain.comparison._compare import compare
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._registry import get_metric, get_metric_names
+from skuncertain.model_selection._search_posterior import search_posterior
+from skuncertain.planning._comparison import comparison_sample_size
+from skuncertain.planning._width import expected_width, required_sample_size
+
+_ELSEWHERE = ("accuracy", "precision", "npv", "f1")  # what another prevalence changes
+_ASIDE = "Also with --format html, markdown or json"
+_CELLS = ("tp", "fn", "fp", "tn")
+
+
+# --------------------------------------------------------------------------------------------------
+# Input
+
+
+def _used(args, *names):
+    """Options that were used, by their names in Python."""
+    found = {name: getattr(args, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _source(args, *sources):
+    """Return which one of several kinds of input was given, with all that belongs to it."""
+    used = [names for names in sources if _used(args, *names)]
+    if len(used) != 1:
+        ways = "; or ".join(" ".join(map(as_option, names)) for names in sources)
+        problem = "a table is missing" if not used else "more than one table was given"
+        raise UsageError(f"{problem}: give {ways}.")
+    (names,) = used
+    missing = [name for name in names if getattr(args, name) is None]
+    if missing and not (missing == ["true"] or missing == ["pred"]):  # the reader lists the columns
+        rule = " (true or predicted: published tables come both ways)" if "rows" in missing else ""
+        raise UsageError(f"{as_option(missing[0])} is missing{rule}.")
+    return names[0]
+
+
+def _read_table(args, progress):
+    """Counts of the one table that was given."""
+    about = {"labels": args.labels, "pos_label": args.pos_label}
+    source = _source(args, _CELLS, ("file", "true", "pred"), ("matrix", "rows"))
+    if source == "file":
+        return read_predictions(
+            args.file, true=args.true, pred=args.pred, progress=progress, **about
+        )
+    if source == "matrix":
+        return read_matrix(args.matrix, rows=args.rows, **about)
+    return _binary([getattr(args, name) for name in _CELLS], about)
+
+
+def _binary(cells, about):
+    labels, pos_label = about["labels"], about["pos_label"]
+    if labels is None:
+        labels = (0, 1)
+        if pos_label is not None:  # the counts say what is positive, this is its name
+            labels = ("rest", pos_label) if pos_label not in ("0", "1") else labels
+            pos_label = {"0": 0, "1": 1}.get(pos_label, pos_label)
+    counts = dict(zip(_CELLS, cells, strict=True))
+    return ConfusionCounts.from_binary(**counts, labels=labels, pos_label=pos_label)
+
+
+def _tell_empty(*tables):
+    """Warn of a table without a single row: what is printed then is the prior."""
+    if not all(counts.n for counts in tables):
+        warnings.warn("there are no rows: the numbers are those of the prior.", stacklevel=2)
+
+
+def _tell_positive(counts, args, metrics):
+    """Warn if the order of two texts has decided what is positive; return that class.
+
+    Of the labels 0 and 1 everybody knows; with --tp the counts tell.
+    """
+    label = counts.pos_label
+    assumed = args.pos_label is None and isinstance(label, str) and len(counts.labels) == 2
+    names = [name for name in metrics if get_metric(name).average == "binary"]
+    if not assumed or not names:
+        return None
+    other = next(name for name in counts.labels if name != label)
+    warnings.warn(
+        f"{', '.join(names)}: {label!r} was taken as the positive class, the last one of "
+        f"{list(counts.labels)}. Say --pos-label {shlex.quote(other)} for the other one, or "
+        f"--pos-label {shlex.quote(label)} to confirm.",
+        UserWarning,
+        stacklevel=2,
+    )
+    return label
+
+
+# --------------------------------------------------------------------------------------------------
+# Output
+
+
+def _emit(report, form, args, caught):
+    """Print or write a report; what it does not tell goes to stderr."""
+    as_text = form == "text"
+    text = plain_text(report.summary, _ASIDE) if as_text else getattr(report, FORMATS[form])()
+    if not args.quiet:
+        noted = report.summary["warnings"]
+        shown = () if form == "csv" else noted
+        for message in dict.fromkeys([*noted, *(str(warning.message) for warning in caught)]):
+            if message not in shown:
+                say(f"warning: {message}")
+    _write(text.rstrip("\n") + "\n", args.output)
+
+
+def _format(args):
+    suffix = "" if args.output is None else Path(args.output).suffix.lower()
+    if args.format is not None:
+        if SUFFIXES.get(suffix, args.format) != args.format:
+            raise UsageError(
+                f"--output {args.output} is to be {SUFFIXES[suffix]}, but --format says "
+                f"{args.format}: leave --format out, or change the end of the name."
+            )
+        return args.format
+    if args.output is None:
+        return "text"
+    if suffix not in SUFFIXES:
+        raise UsageError(
+            f"--output must end with one of {', '.join(SUFFIXES)}, or --format must say one of "
+            f"{', '.join(FORMATS)}; got {args.output!r}."
+        )
+    return SUFFIXES[suffix]
+
+
+def _write(text, path):
+    """Write to stdout or, all or nothing, to a file."""
+    if path is not None:
+        write_file(path, text.encode("utf-8", "backslashreplace"))
+    elif sys.stdout is not None:
+        sys.stdout.write(text)
+
+
+# --------------------------------------------------------------------------------------------------
+# Commands
+
+
+def _report(args, progress):
+    counts = _read_table(args, progress)
+    _tell_empty(counts)
+    options = _used(args, "level", "kind", "prior", "digits", "n_draws", "random_state")
+    if args.metric is None and args.prevalence is None:
+        if args.pos_label is not None and args.tp is None:  # beside --tp it is a name
+            raise UsageError("--pos-label needs --metric: without, all classes are reported.")
+        return counts.report(**options)
+    metrics, prevalence = args.metric or _ELSEWHERE, args.prevalence
+    for name in metrics:
+        if "," in name:
+            right = name.replace(",", " ")
+            raise UsageError(f"--metric takes names with spaces between them: {right}.")
+    if args.tp is None:
+        _tell_positive(counts, args, metrics)
+    if prevalence is not None and len(prevalence) == 1:
+        (prevalence,) = prevalence
+    return counts.report(list(map(get_metric, metrics)), prevalence=prevalence, **options)
+
+
+def _compare(args, progress):
+    if args.names and len(set(args.names)) < 2:
+        raise UsageError(f"--names must be different, got {args.names[0]!r} twice.")
+    about = {"labels": args.labels, "pos_label": args.pos_label}
+    source = _source(args, ("a", "b"), ("file", "true", "pred"), ("matrix", "rows"))
+    paired, possible = None, ()
+    if source == "a":
+        pair = [_binary(cells, about) for cells in (args.a, args.b)]
+    elif source == "matrix":
+        pair = [read_matrix(path, rows=args.rows, **about) for path in args.matrix]
+        possible = (_stems(args.matrix), args.matrix)
+    elif _same_rows(args):
+        paired = read_paired(
+            args.file[0], true=args.true, pred=args.pred, progress=progress, **about
+        )
+        pair, possible = [paired.counts(0)], (args.pred,)
+    else:
+        pair = _read_two(args, about, progress)
+        possible = (_stems(args.file), args.pred, args.file)
+    _tell_empty(*pair)
+    positive = None if source == "a" else _tell_positive(pair[0], args, [args.metric])
+    options = _used(args, "metric", "rope", "prior", "n_draws", "random_state")
+    different = (list(names) for names in possible if names and len(set(names)) == 2)
+    options["names"] = args.names or next(different, ("A", "B"))
+    result = compare(*pair, **options) if paired is None else paired.compare(**options)
+    report = result.report(**_used(args, "level", "kind", "digits"))
+    if positive is not None:
+        report.summary["settings"]["pos_label"] = positive
+        report.summary["settings"]["shown"].append(["positive class", positive])
+    return report
+
+
+def _stems(paths):
+    """Short names of files."""
+    return [Path(path).stem for path in paths]
+
+
+def _same_rows(args):
+    """Whether two columns of one file are asked for, however often the file is named."""
+    if len(args.file) > 2 or len(args.pred or ()) > 2:
+        raise UsageError("compare takes two classifiers: one file and two --pred, or two files.")
+    if len(args.file) == 2:
+        first, second = map(Path, args.file)
+        same = first == second or (first.exists() and second.exists() and first.samefile(second))
+        if "-" in args.file or not same:
+            return False
+    if len(args.pred or ()) != 2:
+        raise UsageError(
+            "one file needs two columns for a paired comparison: --pred A B. For different rows "
+            "give two files."
+        )
+    return True
+
+
+def _read_two(args, about, progress):
+    """Counts of two files, whose columns have the same name or two names."""
+    if args.file == ["-", "-"]:
+        raise UsageError("only one of the files can be standard input.")
+    columns = args.pred or [None]
+    return [
+        read_predictions(file, true=args.true, pred=column, progress=progress, **about)
+        for file, column in zip(args.file, (columns[0], columns[-1]), strict=True)
+    ]
+
+
+_FOR_ONE = ("metric", "expected", "level", "kind", "prevalence", "n_studies", "n_draws")
+_FOR_TWO = ("disagreement", "rate", "probability", "rope")
+
+
+def _plan(args, progress):
+    asked = list(_used(args, "width", "n", "difference"))
+    if len(asked) != 1:
+        raise UsageError(
+            "give one of --width (how many samples?), --n (how long?) and --difference (how many "
+            "to find the better of two?)."
+        )
+    (question,) = asked
+    pilot = (*_CELLS, "file", "true", "pred", "matrix", "rows", "labels", "pos_label")
+    wrong = {
+        "width": _FOR_TWO,
+        "n": (*_FOR_TWO, "prevalence"),
+        "difference": (*_FOR_ONE, *pilot),
+    }[question]
+    for name in _used(args, *wrong):
+        raise UsageError(f"{as_option(name)} does not go with {as_option(question)}.")
+    if question == "difference":
+        if args.rate is None and args.disagreement is None:
+            raise UsageError(
+                "give --disagreement (both classifiers predict the same rows) or --rate (different "
+                "rows)."
+            )
+        options = _used(args, "difference", "power", "prior", *_FOR_TWO)
+        plan = comparison_sample_size(**options, paired=args.rate is None)
+    else:
+        options = _used(args, question, "power", "prior", "random_state", *_FOR_ONE)
+        options["expected"] = _expected(args, pilot, progress)
+        plan = (required_sample_size if question == "width" else expected_width)(**options)
+    return plan.report(digits=args.digits)
+
+
+def _expected(args, pilot, progress):
+    if args.expected is None:
+        if not _used(args, *pilot):
+            raise UsageError(
+                "--expected is missing: the value that you expect, or a pilot study (--tp --fn "
+                "--fp --tn, --file or --matrix)."
+            )
+        counts = _read_table(args, progress)
+        if args.tp is None:
+            _tell_positive(counts, args, [args.metric or "recall"])
+        return counts
+    for name in _used(args, *pilot):
+        raise UsageError(f"{as_option(name)} does not go with --expected: give one of them.")
+    return args.expected[0] if len(args.expected) == 1 else tuple(args.expected)
+
+
+def _search(args, progress):
+    options = _used(
+        args, "metric", "n_repeats", "test_train_ratio", "rope", "level", "kind", "labels",
+        "pos_label", "n_draws", "random_state",
+    )  # fmt: skip
+    found = search_posterior(read_search_results(args.results), **options)
+    return found.report(digits=args.digits)
+
+
+def _metrics(args):
+    found = []
+    for name in args.names or get_metric_names():
+        try:
+            found.append(get_metric(name))
+        except ValueError:  # one that takes parameters, which have no option here
+            if args.names:
+                raise
+    width = max(len(metric.name) for metric in found)
+    lines = [f"{metric.name:<{width}}  {metric.description}".rstrip() for metric in found]
+    _write("\n".join(lines) + "\n", None)
+
+
+def _demo(args):
+    from skuncertain._cli.demo import demo
+
+    demo()
+
+
+def _app(args):
+    try:
+        serve = importlib.import_module("skuncertain.app").serve
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("flask", "werkzeug"):
+            raise
+        raise ImportError(
+            'the web page needs flask. Install it with: pip install "skuncertain[app]"'
+        ) from error
+    serve(host=args.host, port=args.port, open_browser=not args.no_browser)
+
+
+def _completion(args):
+    """Complete commands and options; files and values are left to the shell."""
+    actions = build_parser()._subparsers._group_actions[0].choices
+    words = {name: " ".join(parser._option_string_actions) for name, parser in actions.items()}
+    cases = "\n".join(f'    {name}) words="{options}" ;;' for name, options in words.items())
+    zsh = "autoload -U +X bashcompinit && bashcompinit\n" if args.shell == "zsh" else ""
+    _write(
+        f"""{zsh}_skuncertain() {{
+  local words current="${{COMP_WORDS[COMP_CWORD]}}"
+  case "${{COMP_WORDS[1]}}" in
+{cases}
+    *) words="{" ".join(words)} --help --version" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+complete -o default -F _skuncertain skuncertain
+""",
+        None,
+    )
+
+
+_REPORTS = {"report": _report, "compare": _compare, "plan": _plan, "search": _search}
+_OTHERS = {"metrics": _metrics, "demo": _demo, "app": _app, "completion": _completion}
+
+
+def run_command(args, progress):
+    """Do what the command line asks for."""
+    if args.command in _OTHERS:
+        _OTHERS[args.command](args)
+        return
+    form = _format(args)  # a wrong one is told before anything long
+    with progress, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)  # nothing that a user could change
+        report = _REPORTS[args.command](args, progress)
+    _emit(report, form, args, caught)

@@ -1,0 +1,1 @@
+"""Files of predictions, matrices and search results, read with little memory and clear refusals."""

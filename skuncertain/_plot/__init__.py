@@ -1,1 +1,0 @@
-"""Displays: plots of posteriors, intervals and comparisons; matplotlib is imported when needed."""

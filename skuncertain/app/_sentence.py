@@ -1,0 +1,161 @@
+"""The sentence for the paper: a result in one line of plain text."""
+
+import math
+
+import numpy as np
+
+from skuncertain._reporting.text import (
+    clean,
+    ends_text,
+    few_decimals,
+    known_digits,
+    level_text,
+    number,
+    probability,
+)
+from skuncertain.metrics._formulas import proportion_counts, proportion_odds
+from skuncertain.metrics._priors import prior_title
+from skuncertain.metrics._registry import get_metric
+
+_TITLES = {
+    "npv": "negative predictive value",
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "fdr": "false discovery rate",
+    "f1": "F1",
+    "jaccard": "Jaccard index",
+    "g_score": "G-score",
+    "g_mean": "G-mean",
+    "matthews_corrcoef": "Matthews correlation coefficient",
+    "cohen_kappa": "Cohen's kappa",
+    "cohen_kappa_linear": "Cohen's kappa with linear weights",
+    "cohen_kappa_quadratic": "Cohen's kappa with quadratic weights",
+}
+WITHIN_A_CLASS = ("recall", "fnr", "specificity", "fpr")  # whatever the prevalence is
+_KINDS = {"eti": "credible interval", "hdi": "highest-density credible interval"}
+
+
+def metric_title(name, start=False):
+    """Name of a metric in prose, with a capital letter at the start of a sentence."""
+    base, _, average = name.rpartition("_")
+    if average in ("micro", "macro", "weighted") and base:
+        text = f"{metric_title(base)} ({average} average)"
+    else:
+        text = _TITLES.get(name, name.replace("_", " "))
+    return text[:1].upper() + text[1:] if start else text
+
+
+def rows_that_count(counts, metric, prevalence=None):
+    """Rows on which a metric rests: real positives for recall, all rows for accuracy.
+
+    At another prevalence only what lies within one true class still rests on a part of the rows.
+    """
+    metric = get_metric(metric)
+    matrix = np.asarray(counts.counts, dtype=float)
+    within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
+    if proportion_odds(metric) is None or (prevalence is not None and not within):
+        return float(matrix.sum())
+    hits, misses, _ = proportion_counts(matrix, metric, counts.positive_index(metric))
+    return float(hits + misses)
+
+
+def posterior_sentence(
+    posterior, counts, *, level=0.95, kind="eti", value=None, prevalence=None, n_new=None
+):
+    """Sentence on one metric of one classifier.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Of one metric; with `n_new`, what ``predictive(n_new)`` returned.
+    counts : ConfusionCounts
+        What it was made from.
+    level, kind : float, str
+        Which interval.
+    value : float, default=None
+        Point estimate; by default the metric of the counts.
+    prevalence : float, default=None
+        The prevalence that was put in place of that of the data.
+    n_new : int, default=None
+        Rows of the new test set, for a predictive distribution.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> from skuncertain.app._sentence import posterior_sentence
+    >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
+    >>> posterior_sentence(counts.posterior("recall"), counts)
+    'Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26.'
+    """
+    low, high = posterior.interval(level, kind)
+    error = posterior.interval_error(level, kind)
+    metric = get_metric(posterior.metric)
+    value = metric.evaluate(
+        np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)
+    ) if value is None else value  # fmt: skip
+    digits = few_decimals(low, high)
+    name = metric_title(metric.name, start=True)
+    if metric.average == "binary" and tuple(counts.labels) != (0, 1):
+        name += f" of the class {clean(counts.labels[counts.positive_index(metric)])}"
+    shown = "undefined" if math.isnan(value) else number(float(value), digits)
+    test_set = f"prediction interval for a new test set of {n_new} rows"
+    what = _KINDS[kind] if n_new is None else test_set
+    rows = rows_that_count(counts, metric, prevalence)
+    parts = [
+        f"{name} {shown}",
+        f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
+        *([] if prevalence is None else [f"at a prevalence of {prevalence:g}"]),
+        prior_title(posterior.prior),
+        f"n = {rows:.0f}" if rows.is_integer() else f"effective n = {rows:.1f}",
+    ]
+    return ", ".join(parts) + "."
+
+
+def comparison_sentence(result, *, level=0.95, kind="eti"):
+    """Sentence on the difference of two models.
+
+    Parameters
+    ----------
+    result : ComparisonResult
+        A single comparison.
+    level, kind : float, str
+        Which interval of the difference.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, compare
+    >>> from skuncertain.app._sentence import comparison_sentence
+    >>> a = ConfusionCounts.from_binary(tp=40, fn=10, fp=5, tn=45)
+    >>> b = ConfusionCounts.from_binary(tp=45, fn=5, fp=5, tn=45)
+    >>> print(comparison_sentence(compare(a, b, metric="recall")))
+    Recall of B minus A 0.10, 95 % credible interval -0.04 to 0.24; probability that B is better:
+    0.92, that A is: 0.08 (independent test sets).
+    """
+    a, b = map(clean, result.names)
+    difference = result.difference
+    low, high = difference.interval(level, kind)
+    digits = few_decimals(low, high)
+    middle = number(difference.median(), known_digits(difference.monte_carlo_error(0.5), digits))
+    span = ends_text(low, high, known_digits(difference.interval_error(level, kind), digits))
+    name = metric_title(result.metric or "score", start=True)
+    by = f" by more than {result.rope:g}" if result.rope else ""
+    chances = [
+        f"probability that {b} is better{by}: {probability(result.p_better)}",
+        f"that {a} is: {probability(result.p_worse)}",
+    ]
+    if result.rope:
+        chances.append(f"that they are equivalent: {probability(result.p_equivalent)}")
+    return (
+        f"{name} of {b} minus {a} {middle}, {level_text(level)} {_KINDS[kind]} {span}; "
+        f"{', '.join(chances)} ({result.method})."
+    )

@@ -1,0 +1,144 @@
+"""Two models by their areas under the ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+
+from skuncertain._numerics.delong import area
+from skuncertain._utils.typing import LabelLike
+from skuncertain._utils.validation import check_choice, check_names, refuse_if
+from skuncertain._utils.warnings import remember_warnings
+from skuncertain.comparison._result import ComparisonResult, judge
+from skuncertain.metrics._ranking import AVERAGES, _averaged, _name, logit_scale
+from skuncertain.metrics._scores import ScoredRows
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._student_normal import NormalPosterior
+
+
+@remember_warnings
+def compare_auc(
+    y_true: ArrayLike,
+    score_a: Any,
+    score_b: Any,
+    *,
+    rope: float = 0.0,
+    average: str = "macro",
+    labels: Any = None,
+    pos_label: LabelLike = None,
+    names: Any = ("A", "B"),
+) -> ComparisonResult:
+    """Compare the areas under the ROC curves of two models on the same rows.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    score_a, score_b : array-like of shape (n,) or (n, C), or BayesianCrossValidator
+        Scores of the two models, see :func:`auc_posterior`. Two cross-validators that tested the
+        same rows are compared by the means of their folds; the splits may differ.
+    rope : float, default=0.0
+        Region of practical equivalence, in units of the area.
+    average : {"macro", "weighted"}, default="macro"
+        With more than two classes.
+    labels, pos_label : object, default=None
+        See :func:`auc_posterior`.
+    names : tuple of two str, default=("A", "B")
+        What to call the models.
+
+    Returns
+    -------
+    ComparisonResult
+        Difference is b - a; ``p_better`` is the probability that b is better. With ``rope=0``
+        DeLong's two-sided p-value is ``2 * min(p_worse, p_better) + p_equivalent``; scores that
+        rank all rows alike are equivalent for sure, with a p-value of 1.
+
+    See Also
+    --------
+    auc_posterior : One model.
+    compare_paired : Metrics of predicted labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skuncertain.comparison import compare_auc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> good, weak = y + rng.normal(size=200), 0.5 * y + rng.normal(size=200)
+    >>> compare_auc(y, weak, good, names=("weak", "good"))
+    ComparisonResult(good better than weak in roc_auc with probability 0.84, worse 0.16,
+    equivalent 0.00; good - weak = 0.054, 95 % interval [-0.050, 0.159]; 200 shared rows, DeLong,
+    rope=0)
+    """
+    names = check_names(names)
+    sides = [ScoredRows.of(y_true, score, labels, pos_label, None) for score in (score_a, score_b)]
+    _check_same_rows(*sides)
+    check_choice("average", average, AVERAGES)
+    left, right = (
+        side.estimate(area, 0) if side.n_scored == 1 else _averaged(side, area, average)
+        for side in sides
+    )
+    metric = "roc_auc" if sides[0].n_scored == 1 else _name("roc_auc", average)
+    gap = replace(right, value=right.value - left.value, influence=right.influence - left.influence)
+    alike = all(
+        np.array_equal(rankdata(a), rankdata(b))
+        for a, b in zip(sides[0].scores.T, sides[1].scores.T, strict=True)
+    )
+    variance = 0.0 if alike else gap.variance + _unseen(left) + _unseen(right)
+    if not alike and gap.variance == 0:  # rankings that differ, but not in how they place rows
+        variance = max(variance, _perfect_variance(gap.size))
+    difference = NormalPosterior(
+        0.0 if alike else gap.value,
+        np.sqrt(variance),
+        about=About(metric=f"difference in {metric}", range=(-1.0, 1.0)),
+    )
+    how = dict.fromkeys(side.describe("DeLong") for side in sides)  # one, or one for each
+    return judge(
+        difference,
+        rope,
+        metric=metric,
+        names=names,
+        method=f"{sides[0].n} shared rows, {' and '.join(how)}",
+        n=sides[0].n,
+        prior="none: normal with DeLong's covariance",
+    )
+
+
+def _check_same_rows(left, right):
+    """Refuse models that were not asked the same."""
+    refuse_if(
+        left.n_scored != right.n_scored,
+        "score_a",
+        "score_a and score_b must have the same number of columns, got "
+        f"{left.n_scored} and {right.n_scored}.",
+    )
+    refuse_if(
+        left.folded != right.folded,
+        "score_a",
+        "score_a and score_b must both be scores, or both cross-validators: the mean of folds "
+        "and the area of one ranking are different things.",
+    )
+    refuse_if(
+        left.folded and not np.array_equal(np.unique(left.row), np.unique(right.row)),
+        "score_a",
+        "score_a and score_b must be cross-validators that tested the same rows.",
+    )
+
+
+def _perfect_variance(size):
+    """Variance of Beta(size + 1/2, 1/2)."""
+    return float((size + 0.5) * 0.5 / ((size + 1) ** 2 * (size + 2)))
+
+
+def _unseen(found):
+    """Variance that a (nearly) perfect ranking hides."""
+    if found.value in (0.0, 1.0):
+        return _perfect_variance(found.size)
+    seen = np.sqrt(found.variance) / (found.value * (1 - found.value))
+    if seen == 0:
+        return 0.0
+    return found.variance * ((logit_scale(found) / seen) ** 2 - 1)

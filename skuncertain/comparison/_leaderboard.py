@@ -1,0 +1,533 @@
+"""Many models: who is best, and how sure is the ranking?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skuncertain._numerics.best_of_many import PAIR_LIMIT, rank_betas, rank_draws
+from skuncertain._reporting.build import check_digits
+from skuncertain._reporting.report import HasReport, IntervalReport
+from skuncertain._reporting.text import level_text
+from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
+from skuncertain._utils.validation import (
+    as_list,
+    as_numbers,
+    check_draws,
+    check_kind,
+    check_level,
+    check_number,
+    data_frame,
+    refuse_if,
+    resolve_seed,
+)
+from skuncertain._utils.warnings import remember_warnings
+from skuncertain._version import __version__
+from skuncertain.comparison._compare import as_posterior
+from skuncertain.comparison._leaderboard_report import leaderboard_report
+from skuncertain.comparison._paired import indicator
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._labels import encode_together, positive_of
+from skuncertain.metrics._priors import resolve_number
+from skuncertain.metrics._registry import check_direction, directed
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
+from skuncertain.posteriors._interval import Interval
+
+_RANK_DRAWS = 4000  # behind rank probabilities that would take too long exactly
+_WANTED = (
+    "every model in results must be ConfusionCounts, a single posterior or, with y_true=, "
+    "predicted labels, got {}. Models on the same folds are compared two at a time: compare_cv."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboard(HasReport):
+    """Ranking of many models, with its uncertainty.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Models, in the order in which they were given.
+    metric : str
+        Name of the metric.
+    mean, low, high : ndarray of shape (m,)
+        Posterior mean and interval of every model.
+    p_best : ndarray of shape (m,)
+        Probability of being the best; sums to 1.
+    expected_rank : ndarray of shape (m,)
+        Mean rank; 1 is the best.
+    expected_loss : ndarray of shape (m,)
+        How much worse than the best one a model is, on average.
+    pairwise : ndarray of shape (m, m) or None
+        Entry (i, j) is P(i better than j); None beyond 1000 models (300 if it would be drawn).
+    rank_probabilities : ndarray of shape (m, m) or None
+        Entry (i, k) is P(i has rank k + 1); None beyond 1000 models, drawn beyond 300.
+    method : str
+        How it was computed.
+    level : float
+        Probability of the intervals.
+    kind : str
+        "eti" or "hdi".
+    prior : str or None
+        Prior that was used.
+    n : int, ndarray of shape (m,) or None
+        Rows: shared by all, or of every model; None if they are not known.
+    n_draws, seed : int or None
+        Of the draws; None if nothing was drawn.
+    rank_draws : int or None
+        Draws behind `rank_probabilities`; None if they are exact.
+    interval_error, mean_error : ndarray of shape (m,)
+        Monte Carlo errors of the ends of the intervals, and of the means.
+    warnings : tuple of str
+        Warnings that were given when it was made.
+
+    See Also
+    --------
+    leaderboard : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, leaderboard
+    >>> models = {
+    ...     "tree": ConfusionCounts([[40, 10], [12, 38]]),
+    ...     "forest": ConfusionCounts([[45, 5], [9, 41]]),
+    ... }
+    >>> leaderboard(models, metric="accuracy").p_best.round(3)
+    array([0.071, 0.929])
+    """
+
+    names: tuple
+    metric: str
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_best: np.ndarray
+    expected_rank: np.ndarray
+    expected_loss: np.ndarray
+    pairwise: np.ndarray | None
+    rank_probabilities: np.ndarray | None
+    method: str
+    level: float
+    kind: str = "eti"
+    prior: str | None = None
+    n: Any = None
+    n_draws: int | None = None
+    seed: int | None = None
+    rank_draws: int | None = None
+    interval_error: Any = None
+    mean_error: Any = None
+    warnings: tuple = ()
+
+    def interval(self, name: Any) -> Interval:
+        """Interval of one model.
+
+        Parameters
+        ----------
+        name : str
+            The model.
+
+        Returns
+        -------
+        Interval
+            Ends ``low`` and ``high``.
+        """
+        k = self.names.index(name)
+        return Interval(float(self.low[k]), float(self.high[k]))
+
+    def expected_prize(self, prizes: ArrayLike) -> np.ndarray:
+        """Prize money weighted with the probability of every rank.
+
+        Parameters
+        ----------
+        prizes : array-like of shape (k,)
+            Prizes of the first, second, ... rank.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Expected prize of every model.
+        """
+        if self.rank_probabilities is None:
+            raise ValueError(f"rank probabilities are kept up to {PAIR_LIMIT} models only.")
+        values = as_numbers("prizes", prizes)
+        refuse_if(
+            values.ndim != 1 or values.size > len(self.names) or not np.all(np.isfinite(values)),
+            "prizes",
+            f"prizes must be a list of at most {len(self.names)} numbers, all finite, got "
+            f"{{value}}.",
+            value=prizes,
+        )
+        return self.rank_probabilities[:, : values.size] @ values
+
+    def order(self) -> np.ndarray:
+        """Sort the models by expected rank.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The indices.
+        """
+        return np.lexsort((-self.p_best, self.expected_rank))
+
+    def __repr__(self):
+        lines = [
+            f"Leaderboard({len(self.names)} models by {self.metric}, {self.method}, "
+            f"{level_text(self.level)} intervals)"
+        ]
+        shown = self.order()[:20]
+        width = max(5, *(len(str(self.names[k])) for k in shown))
+        ends = [f"[{self.low[k]:.3f}, {self.high[k]:.3f}]" for k in shown]
+        wide = max(map(len, ends))
+        lines.append(
+            f"{'model':<{width}}  {'mean':>6}  {'interval':>{wide}}  {'P(best)':>7}  {'rank':>6}  "
+            f"{'loss':>6}"
+        )
+        lines += [
+            f"{self.names[k]!s:<{width}}  {self.mean[k]:>6.3f}  "
+            f"{text:>{wide}}  {self.p_best[k]:>7.3f}  "
+            f"{self.expected_rank[k]:>6.2f}  {self.expected_loss[k]:>6.4f}"
+            for k, text in zip(shown, ends, strict=True)
+        ]
+        if len(self.names) > 20:
+            lines.append(f"... and {len(self.names) - 20} more")
+        return "\n".join(lines)
+
+    def report(self, *, digits: int | None = None) -> IntervalReport:
+        """Ranking in words, numbers and plots.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        return leaderboard_report(self, check_digits(digits))
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            One list per column, in the order in which the models were given.
+        """
+        columns = ("mean", "low", "high", "p_best", "expected_rank", "expected_loss")
+        return {
+            "model": list(self.names),
+            **{name: getattr(self, name).tolist() for name in columns},
+            "metric": self.metric,
+            "level": self.level,
+            "kind": self.kind,
+            "prior": self.prior,
+            "method": self.method,
+            "n_draws": self.n_draws,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+            "skuncertain": __version__,
+        }
+
+    def to_frame(self) -> Any:
+        """Table with one row per model, the best first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of `to_dict`, indexed by model.
+        """
+        columns = {name: v for name, v in self.to_dict().items() if name != "warnings"}
+        return data_frame(self, columns).set_index("model").iloc[self.order()]
+
+
+@remember_warnings
+def leaderboard(
+    results: Any,
+    *,
+    metric: MetricLike | None = None,
+    y_true: ArrayLike | None = None,
+    prior: PriorLike = "auto",
+    labels: Any = None,
+    pos_label: LabelLike = None,
+    level: float = 0.95,
+    kind: str = "eti",
+    n_draws: int | None = None,
+    random_state: RandomStateLike = None,
+) -> Leaderboard:
+    """Rank many models, with the probability of every claim.
+
+    Parameters
+    ----------
+    results : dict or list
+        Name and result of every model; a list is numbered. A result is ConfusionCounts, a posterior
+        or, with `y_true`, an array of predicted labels.
+    metric : str, Metric or callable, default=None
+        See :func:`get_metric`. Posteriors bring theirs.
+    y_true : array-like of shape (n,), default=None
+        True labels of the rows that all models have predicted. Give it whenever rows are shared:
+        the models are then compared on the same rows, by the Bayesian bootstrap over rows.
+    prior : str, float or array-like of shape (C, C), default="auto"
+        For counts, see :meth:`ConfusionCounts.posterior`. With `y_true` a number, by default 1/2,
+        as in :func:`compare_paired`: pseudo-rows on which all, none or one of the models is right.
+    labels : sequence, default=None
+        With `y_true`: all classes.
+    pos_label : label, default=None
+        Positive class.
+    level, kind : float and str, default=0.95 and "eti"
+        Probability of the intervals; equal-tailed or highest-density ("hdi").
+    n_draws : int, default=None
+        Number of draws where they are needed; proportions and F1 from counts are exact.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
+
+    Returns
+    -------
+    Leaderboard
+        P(best), ranks, pairwise probabilities and expected losses.
+
+    See Also
+    --------
+    compare_paired : Two models on the same rows.
+    search_posterior : All candidates of a search.
+
+    Notes
+    -----
+    Counts and posteriors are taken as independent. For models that were tested on the same rows
+    that wastes what the rows have in common; the leader then seems less sure than it is.
+
+    Examples
+    --------
+    Only the accuracies of four competitors on 15,123 test images are known (these are invented);
+    the prizes are 10,000, 2,000 and 1,000:
+
+    >>> from skuncertain import leaderboard
+    >>> from skuncertain.metrics import proportion_posterior
+    >>> known = {"first": 0.99763, "second": 0.99761, "third": 0.99742, "fourth": 0.99734}
+    >>> right = {name: round(p * 15123) for name, p in known.items()}
+    >>> posteriors = {name: proportion_posterior(k, 15123 - k) for name, k in right.items()}
+    >>> board = leaderboard(posteriors)
+    >>> board.p_best.round(2)
+    array([0.34, 0.34, 0.17, 0.14])
+    >>> board.expected_prize([10_000, 2_000, 1_000]).round(-1)
+    array([4220., 4220., 2490., 2060.])
+    """
+    level, kind = check_level(level), check_kind(kind)
+    names, entries = _named(results)
+    stack = next((x.shape for x in entries if isinstance(x, ConfusionCounts) and x.shape), None)
+    refuse_if(
+        stack,
+        "results",
+        f"every model in results must have one matrix, got a stack of shape {stack}.",
+    )
+    options = {"level": level, "kind": kind, "n_draws": n_draws, "random_state": random_state}
+    if y_true is not None:
+        found = _of_shared_rows(
+            names, entries, metric, y_true, labels, pos_label, prior=prior, **options
+        )
+        return Leaderboard(names=names, level=level, kind=kind, **found)
+    refuse_if(labels is not None, "labels", "labels belong to predictions: give y_true as well.")
+    betas, posteriors = _posteriors(entries, metric, prior, pos_label, n_draws, random_state)
+    first = posteriors[0] if betas is None else betas
+    up = check_direction(first.metric, first.greater_is_better)
+    # Shapes below 0.1 are nearly atoms at the ends, which the grid cannot see.
+    if betas is not None and min(betas.a.min(), betas.b.min()) >= 0.1:
+        ranking, about = _rank_exactly(betas, up, random_state)
+    else:
+        members = posteriors or [
+            BetaPosterior(a, b, odds=betas.odds, about=About(metric=betas.metric))
+            for a, b in zip(betas.a, betas.b, strict=True)
+        ]
+        ranking, about = _rank_by_draws(members, up, n_draws, random_state)
+    ranking = replace(ranking, p_best=ranking.p_best / ranking.p_best.sum())
+    rows = [x.n for x in entries if isinstance(x, ConfusionCounts)]
+    priors = [p.prior for p in posteriors or [first] if p.prior]
+    return Leaderboard(
+        names=names,
+        metric=first.metric or "score",
+        level=level,
+        kind=kind,
+        prior="; ".join(dict.fromkeys(priors)) or None,
+        n=np.array(rows) if len(rows) == len(names) else None,
+        **_intervals(posteriors if betas is None else betas, level, kind),
+        **vars(ranking),
+        **about,
+    )
+
+
+def _named(results):
+    if hasattr(results, "items"):
+        pairs = list(results.items())
+        names, entries = tuple(name for name, _ in pairs), [entry for _, entry in pairs]
+    else:
+        entries = as_list("results", results)
+        names = tuple(str(k) for k in range(len(entries)))
+    refuse_if(
+        len(entries) < 2, "results", f"results must hold at least two models, got {len(entries)}."
+    )
+    return names, entries
+
+
+def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
+    """One BetaPosterior for all models and None, or None and a posterior per model."""
+    same = all(isinstance(x, ConfusionCounts) for x in entries)
+    if same and len({(x.labels, x.pos_label) for x in entries}) == 1 and metric is not None:
+        first = entries[0]
+        matrices = np.stack([x.counts for x in entries])
+        together = first._make(matrices, first.labels, first.pos_label)
+        posterior = _posterior(together, metric, prior, pos_label, n_draws, random_state)
+        if isinstance(posterior, BetaPosterior):
+            return posterior, None
+    posteriors = [_posterior(x, metric, prior, pos_label, n_draws, random_state) for x in entries]
+    found = {posterior.metric for posterior in posteriors}
+    refuse_if(
+        len(found) > 1,
+        "results",
+        f"all models in results must have the same metric, got {sorted(map(str, found))}.",
+    )
+    refuse_if(
+        any(posterior.shape for posterior in posteriors),
+        "results",
+        "every model in results must have a single posterior, got a stack.",
+    )
+    first = posteriors[0]
+    if not all(isinstance(p, BetaPosterior) and p.odds == first.odds for p in posteriors):
+        return None, posteriors
+    a, b, observed = (
+        np.array([float(np.asarray(getattr(p, part))) for p in posteriors])
+        for part in ("a", "b", "observed")
+    )
+    about = About(
+        metric=first.metric,
+        observed=observed,
+        prior=first.prior,
+        greater_is_better=first.greater_is_better,
+    )
+    return BetaPosterior(a, b, odds=first.odds, about=about), posteriors
+
+
+def _posterior(x, metric, prior, pos_label, n_draws, random_state):
+    seed = None if random_state is None else resolve_seed(random_state)
+    options = {"prior": prior, "pos_label": pos_label, "n_draws": n_draws, "random_state": seed}
+    return as_posterior(x, metric, wanted=_WANTED, parameter="results", **options)
+
+
+def _intervals(posteriors, level, kind):
+    """Means and intervals with their Monte Carlo errors, of a stack or a list of posteriors."""
+    if isinstance(posteriors, list):
+        parts = [_intervals(posterior, level, kind) for posterior in posteriors]
+        return {name: np.array([part[name] for part in parts]) for name in parts[0]}
+    low, high = posteriors.interval(level, kind)
+    return {
+        "mean": posteriors.mean(),
+        "low": low,
+        "high": high,
+        "interval_error": posteriors.interval_error(level, kind),
+        "mean_error": posteriors.monte_carlo_error(),
+    }
+
+
+# --------------------------------------------------------------------------------------------------
+# Three ways to a ranking: exactly, by draws of every model, by draws of rows that they share
+
+
+def _rank_exactly(betas, up, random_state):
+    """Ranking of independent Betas and how it was made, without random numbers but for ranks."""
+    a, b, odds, mean = betas.a, betas.b, betas.odds, betas.mean()
+    if not up:
+        a, b, odds, mean = b, a, 1 / odds, 1 - mean
+    ranking, about = rank_betas(a, b, mean, odds), {"method": "independent, exact"}
+    if ranking.rank_probabilities is None and a.size <= PAIR_LIMIT:
+        seed = resolve_seed(random_state)
+        draws = np.random.default_rng(seed).beta(a, b, size=(_RANK_DRAWS, a.size)).T
+        ranking = replace(ranking, rank_probabilities=rank_draws(draws).rank_probabilities)
+        about["method"] += f"; rank probabilities from {_RANK_DRAWS} draws, seed {seed}"
+        about["rank_draws"] = _RANK_DRAWS
+    return ranking, about
+
+
+def _rank_by_draws(posteriors, up, n_draws, random_state):
+    """Ranking of independent posteriors of any kind, and how it was made."""
+    seed = resolve_seed(random_state)
+    n_draws = default_draws(4, len(posteriors)) if n_draws is None else n_draws
+    streams = np.random.SeedSequence(seed).spawn(len(posteriors))
+    draws = np.stack(
+        [
+            posterior.sample(n_draws, np.random.default_rng(stream))
+            for posterior, stream in zip(posteriors, streams, strict=True)
+        ]
+    )
+    return rank_draws(draws if up else -draws), _drawn("independent", n_draws, seed)
+
+
+def _of_shared_rows(
+    names, entries, metric, y_true, labels, pos_label, *, level, kind, n_draws, random_state, prior
+):
+    """Bayesian bootstrap: every row gets an exponential weight, the same for all models."""
+    prior = check_number("prior", resolve_number(prior, 0.5), low=0, high=1e6)
+    metric = directed("accuracy" if metric is None else metric)
+    truth, codes, labels = encode_together(
+        y_true,
+        entries,
+        labels,
+        names=[f"model {name!r}" for name in names],
+        parameter="results",
+    )
+    positive, size, n = positive_of(metric, labels, pos_label), len(labels), truth.size
+    seed = resolve_seed(random_state)
+    if n_draws is None:
+        n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))
+    check_draws(n_draws, 1)
+    # Rows on which all models agree in the same way are one row with a gamma weight.
+    cells = np.stack([truth * size + code for code in codes], axis=1)
+    kinds, number = np.unique(cells, axis=0, return_counts=True)
+    more, weight = _pseudo_rows(len(names), size, prior)
+    kinds, number = np.concatenate([kinds, more]), np.concatenate([number, weight])
+    to_matrix = [indicator(cell, size**2) for cell in kinds.T]
+    draws = np.empty((len(names), n_draws))
+    for place, rng in seeded_chunks(n_draws, max(1, 2**22 // len(kinds)), seed):
+        weight = rng.standard_gamma(number, size=(place.stop - place.start, number.size))
+        for k, matrix in enumerate(to_matrix):
+            matrices = (matrix @ weight.T).T.reshape(-1, size, size)
+            draws[k, place] = metric.evaluate(matrices, positive=positive, zero_division=0.0)
+    about = About(metric=metric.name, range=metric.range)
+    posterior = DrawsPosterior(draws, seed=seed, about=about)
+    return {
+        "metric": metric.name,
+        "prior": f"{prior:g} pseudo-rows per kind of agreement",
+        "n": n,
+        **_intervals(posterior, level, kind),
+        **vars(rank_draws(draws if metric.greater_is_better else -draws)),
+        **_drawn(f"{n} shared rows", n_draws, seed),
+    }
+
+
+def _drawn(how, n_draws, seed):
+    """What a leaderboard says about its draws."""
+    return {
+        "method": f"{how}, {n_draws} draws, seed {seed}",
+        "n_draws": n_draws,
+        "seed": seed,
+        "rank_draws": n_draws,
+    }
+
+
+def _pseudo_rows(m, size, prior):
+    """Cells of every model, and weights, of rows that were not observed.
+
+    Without them a model that is right wherever another is, and once more, would be better for sure.
+    """
+    truth = np.arange(size)[:, None]
+    right, wrong = truth * size + truth, truth * size + (truth + 1) % size
+    one = np.eye(m, dtype=bool)[:, None]  # model that differs from the others
+    alike = [np.repeat(part, m, axis=1) for part in (right, wrong)]
+    rows = np.concatenate([*alike, *np.where(one, right, wrong), *np.where(one, wrong, right)])
+    weight = np.full(len(rows), prior / (m * size))  # "one differs": m patterns twice, 2 prior / 2
+    weight[: 2 * size] = prior / size
+    return rows[weight > 0], weight[weight > 0]

@@ -1,0 +1,50 @@
+"""One test set: what is measured, what was seen, and what follows from it.
+
+Predictions or a published table become :class:`ConfusionCounts`; a metric of the registry and a
+prior turn them into a posterior, and that into an interval. Scores (AUC, curves, thresholds) and
+scorers for ``scoring=`` live here too.
+"""
+
+from skuncertain._reporting.report import IntervalReport
+from skuncertain.metrics._confidence import confidence_interval
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._credible import credible_interval, metric_posterior, proportion_posterior
+from skuncertain.metrics._curves import (
+    PrecisionRecallBand,
+    RocBand,
+    precision_recall_band,
+    roc_band,
+)
+from skuncertain.metrics._posterior import BetterThanChance
+from skuncertain.metrics._priors import prior_from_metrics
+from skuncertain.metrics._ranking import auc_posterior, average_precision_posterior
+from skuncertain.metrics._registry import Metric, get_metric, get_metric_names, make_metric
+from skuncertain.metrics._report import interval_report
+from skuncertain.metrics._scorer import ConfusionCountsScorer, make_bound_scorer
+from skuncertain.metrics._thresholds import ThresholdIntervals, intervals_at_thresholds
+
+__all__ = [
+    "BetterThanChance",
+    "ConfusionCounts",
+    "ConfusionCountsScorer",
+    "IntervalReport",
+    "Metric",
+    "PrecisionRecallBand",
+    "RocBand",
+    "ThresholdIntervals",
+    "auc_posterior",
+    "average_precision_posterior",
+    "confidence_interval",
+    "credible_interval",
+    "get_metric",
+    "get_metric_names",
+    "interval_report",
+    "intervals_at_thresholds",
+    "make_bound_scorer",
+    "make_metric",
+    "metric_posterior",
+    "precision_recall_band",
+    "prior_from_metrics",
+    "proportion_posterior",
+    "roc_band",
+]

@@ -1,0 +1,259 @@
+"""Confidence interval of a metric, from labels or counts: binomial formulas and the bootstrap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain._numerics.beta import beta_quantile, scale_odds
+from skuncertain._utils.typing import (
+    LabelLike,
+    LabelsLike,
+    MetricLike,
+    RandomStateLike,
+)
+from skuncertain._utils.validation import (
+    check_bool,
+    check_choice,
+    check_integer,
+    check_level,
+    refuse_if,
+    resolve_seed,
+)
+from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import DegenerateIntervalWarning
+from skuncertain.metrics._bootstrap import (
+    bca_interval,
+    group_replicates,
+    jackknife_cells,
+    jackknife_groups,
+    multinomial_replicates,
+    percentile_interval,
+)
+from skuncertain.metrics._count import group_matrices
+from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._formulas import proportion_counts, proportion_odds
+from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._interval import Interval, make_interval
+
+_BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
+_METHODS = (*_BINOMIAL, "bootstrap", "bca")
+
+
+def confidence_interval(
+    y_true: ArrayLike | ConfusionCounts,
+    y_pred: ArrayLike | None = None,
+    *,
+    metric: MetricLike = "accuracy",
+    method: str = "wilson",
+    level: float = 0.95,
+    labels: LabelsLike | None = None,
+    pos_label: LabelLike = None,
+    groups: ArrayLike | None = None,
+    stratified: bool = False,
+    n_resamples: int | None = None,
+    random_state: RandomStateLike = None,
+) -> Interval:
+    """Confidence interval of a metric: the baselines that people know.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or ConfusionCounts
+        True labels, or counts; with counts there is no `y_pred`.
+    y_pred : array-like of shape (n,), default=None
+        Predicted labels.
+    metric : str, Metric or callable, default="accuracy"
+        See :func:`get_metric`. Binomial methods need a proportion such as accuracy, precision or
+        recall, or F1 (through the Jaccard index); the bootstrap takes any metric.
+    method : str, default="wilson"
+        "wilson", "clopper_pearson", "agresti_coull", "jeffreys"; "bootstrap" (percentile) or "bca".
+    level : float, default=0.95
+        Confidence level.
+    labels : sequence, default=None
+        All classes; by default those that occur.
+    pos_label : label, default=None
+        Positive class.
+    groups : array-like of shape (n,), default=None
+        Group of every row (patient, document, user). Whole groups are resampled.
+    stratified : bool, default=False
+        Bootstrap: keep the number of rows of every true class.
+    n_resamples : int, default=None
+        Bootstrap: number of replicates, by default 9,999.
+    random_state : int, Generator, RandomState or None, default=None
+        Bootstrap: seed.
+
+    Returns
+    -------
+    Interval
+        Ends ``low`` and ``high``; arrays for stacked counts.
+
+    See Also
+    --------
+    credible_interval : The Bayesian interval, which has width for a perfect classifier, too.
+
+    Notes
+    -----
+    A bootstrap of a matrix without errors has no width; a warning names what to use instead.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, confidence_interval
+    >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
+    >>> confidence_interval(counts, metric="recall", method="wilson")
+    Interval(low=0.871..., high=1.0)
+    >>> confidence_interval(counts, metric="f1", method="bca", random_state=0)
+    Interval(low=0.87..., high=1.0)
+    """
+    check_choice("method", method, _METHODS)
+    level, found = check_level(level), get_metric(metric)
+    resampling = _Resampling(
+        method, level, check_bool("stratified", stratified), n_resamples, random_state
+    ).checked(groups)
+    counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
+    # The positive class of labels is known by now.
+    positive = counts.positive_index(found, pos_label if counts is y_true else None)
+    matrix = counts.counts.astype(float)
+    if method in _BINOMIAL:
+        return _of_proportion(matrix, found, positive, level, method)
+    named = groups is not None
+    by_group = group_matrices(y_true, y_pred, groups, counts.labels) if named else None
+    return resampling.interval(matrix, by_group, found, positive)
+
+
+def _of_proportion(matrix, metric, positive, level, method):
+    """Binomial interval of a metric that is a proportion, or whose odds are a multiple of one's."""
+    found = proportion_counts(matrix, metric, positive)
+    refuse_if(
+        found is None,
+        "metric",
+        f"metric {metric.name!r} is not a proportion, so method={method!r} does not apply. "
+        "Use method='bca', or credible_interval.",
+    )
+    hits, misses, odds = found
+    if np.any(hits + misses == 0):
+        warn_user(
+            f"{metric.name} is 0/0 in the data: the interval is its whole range.",
+            UndefinedMetricWarning,
+        )
+    low, high = _binomial(hits, misses, level, method)
+    return make_interval(scale_odds(low, odds), scale_odds(high, odds))
+
+
+@dataclass(frozen=True)
+class _Resampling:
+    """How to resample: what `confidence_interval` was told about the bootstrap."""
+
+    method: str
+    level: float
+    stratified: bool
+    n_resamples: int | None
+    random_state: RandomStateLike
+
+    def checked(self, groups):
+        """Return the settings with a number of replicates; what does not fit is refused."""
+        if self.method in _BINOMIAL:
+            for name in ("n_resamples", "random_state"):
+                refuse_if(
+                    getattr(self, name) is not None,
+                    name,
+                    f"{name} belongs to the bootstrap, not to method={self.method!r}.",
+                )
+            refuse_if(
+                self.stratified or groups is not None,
+                "method",
+                f"method={self.method!r} knows neither groups nor strata: use method='bootstrap'.",
+            )
+            return self
+        number = 9_999 if self.n_resamples is None else self.n_resamples
+        number = check_integer("n_resamples", number, low=2)
+        refuse_if(number > 10**8, "n_resamples", f"n_resamples must be at most 1e8, got {number}.")
+        refuse_if(
+            self.stratified and groups is not None,
+            "groups",
+            "stratified and groups exclude each other: groups mix the classes.",
+        )
+        return replace(self, n_resamples=number)
+
+    def interval(self, matrix, by_group, metric, positive):
+        """Bootstrap interval of every matrix of a stack."""
+        refuse_if(
+            matrix.size and np.any(matrix != np.rint(matrix)),
+            "y_true",
+            "the bootstrap needs whole counts, but these come from sample weights. "
+            "Use credible_interval, which takes the effective sample size.",
+        )
+
+        def value_of(matrices):
+            return metric.evaluate(matrices, positive=positive)
+
+        seed = resolve_seed(self.random_state)  # one for all matrices: a stack equals a loop
+        flat = matrix.reshape(-1, *matrix.shape[-2:])
+        ends = [self._ends(one, by_group, value_of, seed) for one in flat]
+        low, high = np.array(ends).T.reshape(2, *matrix.shape[:-2])
+        _warn_degenerate(metric, low, high)
+        return make_interval(low, high)
+
+    def _ends(self, matrix, by_group, value_of, seed):
+        if matrix.sum() == 0:
+            warn_user("a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning)
+            return np.nan, np.nan
+        if by_group is None:
+            values = multinomial_replicates(
+                matrix, value_of, self.n_resamples, seed, self.stratified
+            )
+        else:
+            values = group_replicates(by_group, value_of, self.n_resamples, seed)
+        undefined = np.isnan(values).mean()
+        if undefined > 0:
+            warn_user(
+                f"the metric is 0/0 in {undefined:.1%} of the bootstrap replicates; they are left "
+                "out.",
+                UndefinedMetricWarning,
+            )
+        if self.method == "bootstrap":
+            return percentile_interval(values, self.level)
+        if by_group is None:
+            influence = jackknife_cells(matrix, value_of, self.stratified)
+        else:
+            influence = jackknife_groups(by_group, value_of)
+        return bca_interval(values, float(value_of(matrix[None])[0]), influence, self.level)
+
+
+def _warn_degenerate(metric, low, high):
+    if np.any(low == high):
+        exact = (
+            "confidence_interval(method='clopper_pearson')"
+            if proportion_odds(metric) is not None
+            else "ConfusionCounts.posterior(...).interval()"
+        )
+        warn_user(
+            f"the bootstrap of {metric.name} has no width: every replicate has the same value, "
+            f"because resampling cannot produce errors that were not observed. Use {exact}.",
+            DegenerateIntervalWarning,
+        )
+
+
+def _binomial(hits, misses, level, method):
+    """Interval of a binomial proportion, elementwise."""
+    n = hits + misses
+    alpha = 1 - level
+    z2 = ndtri(1 - alpha / 2) ** 2
+    tails = alpha / 2, 1 - alpha / 2
+    if method == "clopper_pearson":
+        return beta_quantile(tails[0], hits, misses + 1), beta_quantile(tails[1], hits + 1, misses)
+    if method == "jeffreys":
+        low, high = (beta_quantile(tail, hits + 0.5, misses + 0.5) for tail in tails)
+    else:
+        centre = (hits + z2 / 2) / (n + z2)
+        if method == "agresti_coull":
+            half = np.sqrt(z2 * centre * (1 - centre) / (n + z2))
+            return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+        spread = hits * misses / np.maximum(n, 1e-300)
+        half = np.sqrt(z2 * (spread + z2 / 4)) / (n + z2)
+        low, high = np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+    # Wilson ends there by algebra, Jeffreys by the usual modification (Brown, Cai, DasGupta 2001).
+    return np.where(hits == 0, 0.0, low), np.where(misses == 0, 1.0, high)

@@ -1,0 +1,184 @@
+"""Counting: checks of counts, and from true and predicted labels to confusion matrices."""
+
+import numpy as np
+
+from skuncertain._utils.validation import as_array, as_numbers, refuse_if, refuse_mask
+from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._labels import (
+    as_labels,
+    check_targets,
+    complete_single_label,
+    encode,
+    one_column,
+    sorted_labels,
+    to_numpy,
+)
+
+
+def check_whole(name, value):
+    """Return whole numbers >= 0 as an array of integers."""
+    array = as_array(name, value)
+    refuse_if(
+        array.dtype.kind == "b" or array.dtype.kind not in "iuf",
+        name,
+        f"{name} must hold whole numbers, each at most 2**53, got {{value}}.",
+        value,
+    )
+    refuse_if(
+        not np.all(np.isfinite(array)),
+        name,
+        f"{name} must be finite, but there is NaN or infinity in it.",
+    )
+    refuse_if(np.any(array < 0), name, f"{name} must be >= 0, got {array.min(initial=0)}.")
+    if array.dtype.kind == "f":
+        whole = np.rint(array)
+        if np.any(whole != array):
+            worst = array.ravel()[np.argmax(np.abs(whole - array).ravel())]
+            raise InvalidParameterError(
+                f"{name} must be whole numbers of rows, got {worst:g}. A normalised matrix has "
+                "lost the sample size, on which every interval depends: pass the raw counts "
+                "(confusion_matrix(..., normalize=None)).",
+                parameter=name,
+            )
+    if np.any((array.astype(float) if array.dtype.kind == "f" else array) > 2**53):
+        raise InvalidParameterError(
+            f"{name} must be at most 2**53 to be exact, got {array.max():g}.", parameter=name
+        )
+    return array.astype(np.int64)
+
+
+def fitting_counts(what, **given):
+    """Whole numbers of several parameters, broadcast against each other."""
+    cells = {name: check_whole(name, cell) for name, cell in given.items()}
+    try:
+        return np.broadcast_arrays(*cells.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {cell.shape}" for name, cell in cells.items())
+        raise InvalidParameterError(
+            f"{what} must have shapes that fit, got {shapes}.", parameter=next(iter(given))
+        ) from None
+
+
+def check_counts(counts):
+    """Return confusion matrices ``(..., C, C)`` as an array of integers."""
+    refuse_mask("counts", counts)
+    try:
+        array = np.asarray(counts)
+    except ValueError as error:  # ragged
+        raise InvalidParameterError(
+            "counts must be a rectangular array of whole numbers.", parameter="counts"
+        ) from error
+    refuse_if(
+        array.dtype == object,
+        "counts",
+        "counts must be a rectangular array of whole numbers, each at most 2**53.",
+    )
+    refuse_if(
+        array.ndim < 2 or array.shape[-1] != array.shape[-2],
+        "counts",
+        f"counts must have shape (..., C, C), rows true, columns predicted; got shape "
+        f"{array.shape}. A two-by-two table goes in with ConfusionCounts.from_binary.",
+    )
+    refuse_if(
+        array.shape[-1] < 2,
+        "counts",
+        f"counts need at least two classes, got a matrix of {array.shape[-1]} x "
+        f"{array.shape[-1]}. If all rows are of one class, name both classes: "
+        "confusion_matrix(..., labels=[...]).",
+    )
+    return check_whole("counts", array)
+
+
+def count_labels(y_true, y_pred, labels=None, sample_weight=None):
+    """Confusion matrix of two columns of labels, and the labels of its classes.
+
+    By default the classes are the labels that occur. With weights the matrix is scaled to Kish's
+    effective sample size.
+    """
+    y_true, y_pred = check_targets(y_true, y_pred)
+    found = None if sample_weight is not None else count_pairs(y_true, y_pred)
+    if labels is None:
+        labels = sorted_labels(y_true, y_pred) if found is None else found[0]
+        if len(labels) == 1:
+            labels = complete_single_label(labels)
+    labels = as_labels(labels)
+    size = len(labels)
+    if found is not None and set(found[0]) <= set(labels):
+        counts = np.zeros((size, size), dtype=np.int64)
+        index = [labels.index(label) for label in found[0]]
+        counts[np.ix_(index, index)] = found[1]
+        return counts, labels
+    cell = _cells(y_true, y_pred, labels)
+    if sample_weight is None:
+        counts = np.bincount(cell, minlength=size**2)
+    else:
+        weight = _check_weights(sample_weight, cell.size)
+        effective = weight.sum() ** 2 / np.square(weight).sum()
+        share = np.bincount(cell, weights=weight, minlength=size**2) / weight.sum()
+        counts = share * effective
+    return counts.reshape(size, size), labels
+
+
+def _cells(y_true, y_pred, labels):
+    """Index of the cell of every row in the flat matrix."""
+    return encode(y_true, labels, "y_true") * len(labels) + encode(y_pred, labels, "y_pred")
+
+
+def count_pairs(y_true, y_pred):
+    """Labels that occur, and the confusion matrix of them, for whole numbers in a small range.
+
+    One pass over the rows; None if the labels are of another kind.
+    """
+    kinds = {y.dtype.kind for y in (y_true, y_pred)}
+    if kinds not in ({"b"}, {"i"}, {"u"}):
+        return None
+    ends = [(int(y.min()), int(y.max())) for y in (y_true, y_pred)]
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    span = high - low + 1
+    if span > 256 or max(abs(low), abs(high)) > 2**31:
+        return None
+    cell = y_true.astype(np.intp)
+    cell *= span
+    cell += y_pred.astype(np.intp, copy=False)
+    cell -= low * (span + 1)
+    matrix = np.bincount(cell, minlength=span * span).reshape(span, span)
+    present = np.flatnonzero(matrix.sum(axis=0) + matrix.sum(axis=1))
+    label = bool if kinds == {"b"} else int
+    return [label(value + low) for value in present], matrix[np.ix_(present, present)]
+
+
+def _check_weights(sample_weight, size):
+    weight = as_numbers("sample_weight", sample_weight)
+    refuse_if(
+        weight.ndim != 1,
+        "sample_weight",
+        f"sample_weight must have shape ({size},), got shape {weight.shape}.",
+    )
+    refuse_if(
+        weight.size != size,
+        "sample_weight",
+        f"sample_weight must have {size} entries, got {weight.size}.",
+    )
+    refuse_if(
+        not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0,
+        "sample_weight",
+        "sample_weight must be finite, >= 0 and not all zero.",
+    )
+    return weight / weight.max()  # their scale is irrelevant, their squares must not overflow
+
+
+def group_matrices(y_true, y_pred, groups, labels):
+    """Confusion matrix of every group, shape (G, C, C)."""
+    y_true, y_pred = check_targets(y_true, y_pred)
+    groups = one_column("groups", to_numpy("groups", groups))
+    refuse_if(
+        groups.shape != y_true.shape,
+        "groups",
+        f"groups must have {y_true.size} entries, got {groups.size}.",
+    )
+    names, index = np.unique(groups, return_inverse=True)
+    refuse_if(names.size < 2, "groups", "groups must name at least two groups, got one.")
+    size = len(labels)
+    cell = _cells(y_true, y_pred, labels)
+    flat = np.bincount(index * size**2 + cell, minlength=names.size * size**2)
+    return flat.reshape(names.size, size, size)

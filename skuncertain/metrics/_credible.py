@@ -1,0 +1,231 @@
+"""Posterior and credible interval of a metric, from labels or counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skuncertain._utils.typing import (
+    LabelLike,
+    LabelsLike,
+    MetricLike,
+    PrevalenceLike,
+    PriorLike,
+    RandomStateLike,
+)
+from skuncertain._utils.validation import (
+    check_choice,
+    check_kind,
+    check_level,
+    check_number,
+    refuse_if,
+)
+from skuncertain.metrics._bootstrap import (
+    group_posterior,
+)
+from skuncertain.metrics._count import fitting_counts, group_matrices
+from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
+from skuncertain.metrics._priors import LARGEST, PER_CELL
+from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._base import Posterior, plain
+from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._interval import Interval
+
+
+def metric_posterior(
+    y_true: ArrayLike | ConfusionCounts,
+    y_pred: ArrayLike | None = None,
+    *,
+    metric: MetricLike = "accuracy",
+    prior: PriorLike = "auto",
+    model: str = "dirichlet",
+    prevalence: PrevalenceLike | None = None,
+    labels: LabelsLike | None = None,
+    pos_label: LabelLike = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    n_draws: int | None = None,
+    random_state: RandomStateLike = None,
+) -> Posterior:
+    """Posterior distribution of a metric, from true and predicted labels.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or ConfusionCounts
+        True labels, or counts; with counts there is no `y_pred`.
+    y_pred : array-like of shape (n,), default=None
+        Predicted labels.
+    metric : str, Metric or callable, default="accuracy"
+        See :func:`get_metric`.
+    prior : str, float or array-like of shape (C, C), default="auto"
+        See :meth:`ConfusionCounts.posterior`.
+    model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
+        See :meth:`ConfusionCounts.posterior`.
+    prevalence : float, BetaPosterior or array-like of shape (C,), default=None
+        Prevalence of another population, see :meth:`ConfusionCounts.posterior`.
+    labels : sequence, default=None
+        All classes; by default those that occur.
+    pos_label : label, default=None
+        Positive class.
+    sample_weight : array-like of shape (n,), default=None
+        Weights, see :meth:`ConfusionCounts.from_predictions`.
+    groups : array-like of shape (n,), default=None
+        Group of every row (patient, document, user). Rows of a group are not independent: the
+        Bayesian bootstrap over groups takes the place of the Dirichlet model, and the prior is in
+        units of an average group.
+    n_draws : int, default=None
+        Number of draws where the posterior has no exact form.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of the draws.
+
+    Returns
+    -------
+    Posterior
+        With ``mean median std pdf cdf quantile interval prob sample`` and ``exact``.
+
+    See Also
+    --------
+    credible_interval : Only the interval.
+    ConfusionCounts.posterior : From counts.
+
+    Examples
+    --------
+    >>> from skuncertain.metrics import metric_posterior
+    >>> y_true = ["cat"] * 40 + ["dog"] * 60
+    >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
+    >>> posterior = metric_posterior(y_true, y_pred, metric="f1")
+    >>> round(posterior.prob(0.8, 1.0), 2)
+    0.96
+    """
+    found = get_metric(metric)
+    counts = counts_of(
+        y_true, y_pred, groups, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    options = PosteriorOptions(prior, model, prevalence, n_draws, random_state).checked(
+        counts.n_classes
+    )
+    # The positive class of labels is known by now.
+    positive = counts.positive_index(found, pos_label if counts is y_true else None)
+    if groups is None:
+        return PosteriorRequest(counts, found, positive, options).posterior()
+    refuse_if(
+        model != "dirichlet" or prevalence is not None or sample_weight is not None,
+        "groups",
+        "groups cannot be combined with model, prevalence or sample_weight.",
+    )
+    matrices = group_matrices(y_true, y_pred, groups, counts.labels)
+    return group_posterior(matrices, found, positive, options)
+
+
+def credible_interval(
+    y_true: ArrayLike | ConfusionCounts,
+    y_pred: ArrayLike | None = None,
+    *,
+    metric: MetricLike = "accuracy",
+    level: float = 0.95,
+    kind: str = "eti",
+    prior: PriorLike = "auto",
+    model: str = "dirichlet",
+    prevalence: PrevalenceLike | None = None,
+    labels: LabelsLike | None = None,
+    pos_label: LabelLike = None,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    n_draws: int | None = None,
+    random_state: RandomStateLike = None,
+) -> Interval:
+    """Credible interval of a metric, from true and predicted labels.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or ConfusionCounts
+        True labels, or counts; with counts there is no `y_pred`.
+    y_pred : array-like of shape (n,), default=None
+        Predicted labels.
+    metric : str, Metric or callable, default="accuracy"
+        See :func:`get_metric`.
+    level : float, default=0.95
+        Probability of the interval.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    prior, model, prevalence, labels, pos_label : object
+        See :func:`metric_posterior`.
+    sample_weight, groups, n_draws, random_state : object
+        See :func:`metric_posterior`.
+
+    Returns
+    -------
+    Interval
+        Ends ``low`` and ``high``.
+
+    See Also
+    --------
+    metric_posterior : The whole distribution.
+    confidence_interval : Frequentist and bootstrap intervals.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts, credible_interval
+    >>> y_true = ["cat"] * 40 + ["dog"] * 60
+    >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
+    >>> credible_interval(y_true, y_pred, metric="f1")
+    Interval(low=0.79..., high=0.92...)
+    >>> credible_interval(ConfusionCounts([[35, 5], [10, 50]]), metric="f1")
+    Interval(low=0.79..., high=0.92...)
+    """
+    level, kind = check_level(level), check_kind(kind)
+    posterior = metric_posterior(
+        y_true,
+        y_pred,
+        metric=metric,
+        prior=prior,
+        model=model,
+        prevalence=prevalence,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        groups=groups,
+        n_draws=n_draws,
+        random_state=random_state,
+    )
+    low, high = posterior._ends(level, kind)
+    return Interval(plain(low), plain(high))
+
+
+def proportion_posterior(
+    successes: ArrayLike, failures: ArrayLike, *, prior: PriorLike = 0.5
+) -> BetaPosterior:
+    """Posterior of a proportion, for whoever has only "accuracy .87 on 500 rows".
+
+    Parameters
+    ----------
+    successes, failures : int or array-like of int
+        Counts.
+    prior : float or str, default=0.5
+        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace".
+
+    Returns
+    -------
+    BetaPosterior
+        Beta(successes + prior, failures + prior).
+
+    See Also
+    --------
+    ConfusionCounts.posterior : The same from a confusion matrix.
+
+    Examples
+    --------
+    >>> from skuncertain.metrics import proportion_posterior
+    >>> proportion_posterior(successes=435, failures=65).interval()  # 435 right out of 500
+    Interval(low=0.838..., high=0.897...)
+    """
+    hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
+    if isinstance(prior, str):
+        prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
+    before = check_number("prior", prior, low=0, high=LARGEST)
+    with np.errstate(invalid="ignore"):
+        observed = hits / (hits + misses)
+    about = About(metric="proportion", observed=observed, prior=f"{before:g} on each side")
+    return BetaPosterior(hits + before, misses + before, about=about)

@@ -1,0 +1,519 @@
+"""Bands around ROC and precision-recall curves, for the whole curve or for one threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+
+from skuncertain._numerics.beta import beta_quantile
+from skuncertain._numerics.delong import area, average_precision
+from skuncertain._utils.typing import LabelLike
+from skuncertain._utils.validation import (
+    as_numbers,
+    check_choice,
+    check_level,
+    check_number,
+    data_frame,
+    refuse_if,
+)
+from skuncertain._version import __version__
+from skuncertain.metrics._ranking import ranking_posterior
+from skuncertain.metrics._scores import ScoredRows, of_folds
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._beta import BetaPosterior
+
+BANDS = ("simultaneous", "pointwise")
+_SAMPLES = 4000  # of uniform order statistics, to find the local level
+_MOST_PLACES = 200  # where they are looked at
+_SEED = 20261116  # fixed: the local level depends on nothing but the number of rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Band:
+    """What both bands share."""
+
+    level: float
+    band: str
+    n_positive: int
+    n_negative: int
+    area: Posterior
+    low: np.ndarray
+    high: np.ndarray
+    thresholds: np.ndarray
+    boxes: Boxes
+
+    _axes = ("x", "y")
+
+    def __repr__(self):
+        low, high = self.area.interval(self.level)
+        return (
+            f"{type(self).__name__}({self.band}, level={self.level:g}, {self.n_positive} positives,"
+            f" {self.n_negative} negatives, {self.area.metric}={float(self.area.observed):.3f} "
+            f"[{low:.3f}, {high:.3f}])"
+        )
+
+    def _arrays(self):
+        x, y = self._axes
+        names = (x, "low", "high", f"curve_{x}", f"curve_{y}", "thresholds")
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            The arrays as lists, and what was asked.
+        """
+        return {
+            **{name: values.tolist() for name, values in self._arrays().items()},
+            "band": self.band,
+            "level": self.level,
+            "n_positive": self.n_positive,
+            "n_negative": self.n_negative,
+            "area": self.area.to_dict(self.level),
+            "skuncertain": __version__,
+        }
+
+    def to_frame(self) -> Any:
+        """Band as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per step of the band.
+        """
+        size = len(getattr(self, self._axes[0]))
+        return data_frame(self, {k: v for k, v in self._arrays().items() if len(v) == size})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocBand(_Band):
+    """ROC curve with a band.
+
+    Parameters
+    ----------
+    level : float
+        Probability of the band.
+    band : str
+        "simultaneous" or "pointwise".
+    n_positive, n_negative : int
+        Rows of both classes.
+    area : Posterior
+        Posterior of the area under the curve.
+    low, high : ndarray of shape (k,)
+        Smallest and largest true positive rate at the false positive rates `fpr`.
+    thresholds : ndarray
+        Thresholds of the empirical curve.
+    boxes : Boxes
+        Rectangles around its points, whose hull is the band; `at` looks them up.
+    fpr : ndarray of shape (k,)
+        Where the band is given.
+    curve_fpr, curve_tpr : ndarray
+        The empirical curve, as ``sklearn.metrics.roc_curve`` draws it.
+
+    See Also
+    --------
+    roc_band : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain.metrics import roc_band
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
+    >>> roc_band(y, score)
+    RocBand(simultaneous, level=0.95, 5 positives, 5 negatives, roc_auc=0.880 [0.473, 0.984])
+    """
+
+    fpr: np.ndarray
+    curve_fpr: np.ndarray
+    curve_tpr: np.ndarray
+
+    _axes = ("fpr", "tpr")
+
+    def at(self, fpr: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Give both ends of the band at false positive rates.
+
+        Parameters
+        ----------
+        fpr : float or array-like
+            False positive rates.
+
+        Returns
+        -------
+        tuple of two ndarray
+            Smallest and largest true positive rate.
+        """
+        fpr = as_numbers("fpr", fpr)
+        return self.boxes.lowest_tpr(fpr), self.boxes.highest_tpr(fpr)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrecisionRecallBand(_Band):
+    """Precision-recall curve with a band.
+
+    Parameters
+    ----------
+    level : float
+        Probability of the band.
+    band : str
+        "simultaneous" or "pointwise".
+    n_positive, n_negative : int
+        Rows of both classes.
+    area : Posterior
+        Posterior of the average precision.
+    low, high : ndarray of shape (k,)
+        Smallest and largest precision at the recalls `recall`.
+    thresholds : ndarray
+        Thresholds of the empirical curve.
+    boxes : Boxes
+        Rectangles around its points, whose hull is the band; `at` looks them up.
+    recall : ndarray of shape (k,)
+        Where the band is given.
+    curve_recall, curve_precision : ndarray
+        The empirical curve.
+    prevalence : tuple of two float
+        Range of the prevalence that the band allows for.
+
+    See Also
+    --------
+    precision_recall_band : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain.metrics import precision_recall_band
+    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+    >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
+    >>> precision_recall_band(y, score, prevalence=0.5)
+    PrecisionRecallBand(simultaneous, level=0.95, 5 positives, 5 negatives,
+    average_precision=0.903 [0.621, 0.981])
+    """
+
+    recall: np.ndarray
+    curve_recall: np.ndarray
+    curve_precision: np.ndarray
+    prevalence: tuple
+
+    _axes = ("recall", "precision")
+
+    def at(self, recall: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Give both ends of the band at recalls.
+
+        Parameters
+        ----------
+        recall : float or array-like
+            Recalls.
+
+        Returns
+        -------
+        tuple of two ndarray
+            Smallest and largest precision.
+        """
+        recall = as_numbers("recall", recall)
+        return (
+            _precision(recall, self.boxes.highest_fpr(recall), self.prevalence[0]),
+            _precision(recall, self.boxes.lowest_fpr(recall), self.prevalence[1]),
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Rates at every threshold
+
+
+@lru_cache(maxsize=256)
+def local_level(n, level):
+    """Level of single order statistics such that all n hold together with probability `level`.
+
+    The order statistics of n uniform numbers are Beta(i, n + 1 - i). The smallest of their
+    two-sided tail probabilities falls below the local level with probability 1 - level; its
+    distribution is simulated with a fixed seed.
+    """
+    places = np.arange(1, n + 1)
+    if n > _MOST_PLACES:  # neighbours say the same: dense at the ends, sparse in the middle
+        share = np.linspace(0, np.pi, _MOST_PLACES)
+        places = np.unique(np.rint(1 + (n - 1) * (1 - np.cos(share)) / 2).astype(int))
+    # Gamma steps from place to place: uniform order statistics without those in between.
+    steps = np.diff(places, prepend=0, append=n + 1)
+    total = np.cumsum(
+        np.random.default_rng(_SEED).gamma(steps, size=(_SAMPLES, steps.size)), axis=1
+    )
+    uniform = total[:, :-1] / total[:, -1:]
+    cdf = betainc(places.astype(float), n + 1.0 - places, uniform)
+    return float(np.quantile(2 * np.minimum(cdf, 1 - cdf).min(axis=1), 1 - level))
+
+
+def _rates(scores, thresholds, level, band):
+    """Share of `scores` at or above every threshold: (lower ends, upper ends)."""
+    n = len(scores)
+    reached = n - np.searchsorted(np.sort(scores), thresholds, side="left")
+    if band == "pointwise":
+        about = About(observed=reached / n)
+        return BetaPosterior(reached + 0.5, n - reached + 0.5, about=about).interval(level)
+    tail = local_level(n, level) / 2
+    # The share above a threshold lies between those of the order statistics on both sides of it.
+    low, high = np.zeros(len(reached)), np.ones(len(reached))
+    some, rest = reached > 0, reached < n
+    low[some] = beta_quantile(tail, reached[some].astype(float), n + 1.0 - reached[some])
+    high[rest] = beta_quantile(1 - tail, reached[rest] + 1.0, (n - reached[rest]).astype(float))
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Ranges of both rates at every threshold, from the highest down.
+
+    Rows with equal scores cannot be parted: between the boxes before and behind them the curve is
+    a straight line. Elsewhere it may go anywhere from the one box to the next.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (k,)
+        From infinity to minus infinity.
+    tpr, fpr : tuple of two ndarray of shape (k,)
+        Lower and upper ends.
+    joined : ndarray of shape (k,)
+        Whether several rows have that score.
+    """
+
+    thresholds: np.ndarray
+    tpr: tuple
+    fpr: tuple
+    joined: np.ndarray
+
+    @classmethod
+    def of(cls, positive, score, level, band):
+        """Boxes that hold together ("simultaneous") or each on its own."""
+        scores, number = np.unique(score, return_counts=True)
+        thresholds = np.r_[np.inf, scores[::-1], -np.inf]
+        own = np.sqrt(level)  # both rates must hold
+        tpr = _rates(score[positive], thresholds, own, band)
+        fpr = _rates(score[~positive], thresholds, own, band)
+        return cls(thresholds, tpr, fpr, np.r_[False, number[::-1] > 1, False])
+
+    def lowest_tpr(self, fpr):
+        """Least true positive rate at a false positive rate."""
+        p, _ = _neighbours(fpr, self.fpr[1], "right")
+        return np.where(fpr >= self.fpr[1][0], self.tpr[0][p], 0.0)
+
+    def highest_tpr(self, fpr):
+        """Greatest true positive rate at a false positive rate."""
+        p, q = _neighbours(fpr, self.fpr[0], "right")
+        return _between(fpr, p, q, self.fpr[0], self.tpr[1], self.joined)
+
+    def highest_fpr(self, tpr):
+        """Greatest false positive rate at a true positive rate."""
+        p, q = _neighbours(tpr, self.tpr[0], "right")
+        return _between(tpr, p, q, self.tpr[0], self.fpr[1], self.joined)
+
+    def lowest_fpr(self, tpr):
+        """Least false positive rate at a true positive rate."""
+        p, q = _neighbours(tpr, self.tpr[1], "left")
+        line = _between(tpr, p, q, self.tpr[1], self.fpr[0], self.joined)
+        found = np.where(self.joined[q], line, self.fpr[0][q])
+        # Before the first row there is nothing that a curve must have passed.
+        return np.where(tpr > self.tpr[1][0], found, 0.0)
+
+
+def _between(x, p, q, x_corner, y_corner, joined):
+    """Height at x, right of corner p: that of p or, where joined, on the line to corner q."""
+    run = x_corner[q] - x_corner[p]
+    share = np.where(run > 0, (x - x_corner[p]) / np.where(run > 0, run, 1.0), 0.0)
+    rise = np.where(joined[q], np.clip(share, 0, 1) * (y_corner[q] - y_corner[p]), 0.0)
+    return y_corner[p] + rise
+
+
+def _neighbours(x, corner, side):
+    """Last corner before x, and the next."""
+    p = np.clip(np.searchsorted(corner, x, side=side) - 1, 0, len(corner) - 1)
+    return p, np.minimum(p + 1, len(corner) - 1)
+
+
+def roc_band(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    level: float = 0.95,
+    band: str = "simultaneous",
+    labels: Any = None,
+    pos_label: LabelLike = None,
+) -> RocBand:
+    """ROC curve with a band around it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels, two classes (or one against the rest, by `pos_label`).
+    y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
+        Scores, see :func:`auc_posterior`. Those of the folds of a cross-validator are ranked
+        together, and the band takes rows as independent.
+    level : float, default=0.95
+        Probability of the band.
+    band : {"simultaneous", "pointwise"}, default="simultaneous"
+        For the whole curve at once, or for one threshold that was chosen before.
+    labels, pos_label : object, default=None
+        See :func:`auc_posterior`.
+
+    Returns
+    -------
+    RocBand
+        The band as steps, the empirical curve and the area.
+
+    See Also
+    --------
+    RocBandDisplay : Draws it.
+    auc_posterior : Interval of the area; the area between the bands is far too wide for that.
+
+    Notes
+    -----
+    "simultaneous": in both classes all order statistics lie within Beta quantiles of one local
+    level, chosen so that they do so together. The band is the hull of the boxes that this leaves
+    for (false positive rate, true positive rate). "pointwise": the boxes have Jeffreys intervals
+    for the two rates of one threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skuncertain.metrics import roc_band
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> band = roc_band(y, y + rng.normal(size=200))
+    >>> low, high = band.at(0.2)
+    >>> bool(low < 0.6 < high)
+    True
+    """
+    level, band = check_level(level), check_choice("band", band, BANDS)
+    rows = _one_ranking(y_true, y_score, labels, pos_label)
+    positive, score = rows.problem(0)
+    boxes = Boxes.of(positive, score, level, band)
+    x = np.unique(np.concatenate([[0.0, 1.0], *boxes.fpr]))
+    hits, false = _curve(positive, score)
+    return RocBand(
+        level=level,
+        band=band,
+        n_positive=int(positive.sum()),
+        n_negative=int((~positive).sum()),
+        area=ranking_posterior(rows, area, "roc_auc"),
+        fpr=x,
+        low=boxes.lowest_tpr(x),
+        high=boxes.highest_tpr(x),
+        curve_fpr=np.r_[0.0, false / false[-1]],
+        curve_tpr=np.r_[0.0, hits / hits[-1]],
+        thresholds=boxes.thresholds[:-1],
+        boxes=boxes,
+    )
+
+
+def precision_recall_band(
+    y_true: ArrayLike,
+    y_score: Any,
+    *,
+    level: float = 0.95,
+    band: str = "simultaneous",
+    prevalence: float | None = None,
+    labels: Any = None,
+    pos_label: LabelLike = None,
+) -> PrecisionRecallBand:
+    """Precision-recall curve with a band around it.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
+        Scores, see :func:`auc_posterior`.
+    level : float, default=0.95
+        Probability of the band.
+    band : {"simultaneous", "pointwise"}, default="simultaneous"
+        For the whole curve at once, or for one threshold that was chosen before.
+    prevalence : float, default=None
+        Share of positives, if it is known or that of another population is meant. By default it is
+        as uncertain as the rows leave it.
+    labels, pos_label : object, default=None
+        See :func:`auc_posterior`.
+
+    Returns
+    -------
+    PrecisionRecallBand
+        The band as steps, the empirical curve and the average precision.
+
+    See Also
+    --------
+    PrecisionRecallBandDisplay : Draws it.
+    average_precision_posterior : Interval of the area.
+
+    Notes
+    -----
+    Precision is a function of recall, false positive rate and prevalence. The band is that of
+    :func:`roc_band`, seen from the recall, with the least and the greatest prevalence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skuncertain.metrics import precision_recall_band
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 100)
+    >>> precision_recall_band(y, y + rng.normal(size=200)).area.metric
+    'average_precision'
+    """
+    level, band = check_level(level), check_choice("band", band, BANDS)
+    rows = _one_ranking(y_true, y_score, labels, pos_label)
+    positive, score = rows.problem(0)
+    m1, m0 = int(positive.sum()), int((~positive).sum())
+    if prevalence is None:
+        share = level ** (1 / 3)  # three things must hold
+        shares: Any = BetaPosterior(m1 + 0.5, m0 + 0.5).interval(share)
+        curve_level = share**2
+    else:
+        prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12)
+        shares, curve_level = (prevalence, prevalence), level
+    boxes = Boxes.of(positive, score, curve_level, band)
+    x = np.unique(np.concatenate([[0.0, 1.0], *boxes.tpr]))
+    estimate = partial(average_precision, prevalence=prevalence)
+    hits, false = _curve(positive, score)
+    used = hits > 0
+    recall, observed = hits[used] / m1, prevalence or m1 / (m1 + m0)
+    return PrecisionRecallBand(
+        level=level,
+        band=band,
+        n_positive=m1,
+        n_negative=m0,
+        area=ranking_posterior(rows, estimate, "average_precision"),
+        recall=x,
+        low=_precision(x, boxes.highest_fpr(x), shares[0]),
+        high=_precision(x, boxes.lowest_fpr(x), shares[1]),
+        curve_recall=recall,
+        curve_precision=_precision(recall, false[used] / m0, observed),
+        thresholds=boxes.thresholds[1:-1][used],
+        prevalence=(float(shares[0]), float(shares[1])),
+        boxes=boxes,
+    )
+
+
+def _precision(tpr, fpr, prevalence):
+    """Precision; where nothing is found at all it is not contradicted: 1."""
+    found = prevalence * tpr + (1 - prevalence) * fpr
+    return np.where(found > 0, prevalence * tpr / np.where(found > 0, found, 1.0), 1.0)
+
+
+def _curve(positive, score):
+    """True and false positives at every distinct threshold, from the highest down."""
+    _, group = np.unique(-score, return_inverse=True)
+    hits = np.bincount(group, weights=positive)
+    return np.cumsum(hits), np.cumsum(np.bincount(group) - hits)
+
+
+def _one_ranking(y_true, y_score, labels, pos_label):
+    pooling = "pooled" if of_folds(y_score) else None
+    rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
+    refuse_if(
+        rows.n_scored > 1,
+        "pos_label",
+        f"a curve is about one class, and there are {rows.n_scored}: name it with pos_label=.",
+    )
+    return rows

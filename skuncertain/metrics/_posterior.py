@@ -1,0 +1,333 @@
+"""From counts and a metric to a posterior, or to the distribution on a new test set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain._utils.typing import PrevalenceLike, PriorLike, RandomStateLike
+from skuncertain._utils.validation import (
+    as_array,
+    check_choice,
+    check_integer,
+    check_random_state,
+    plain_fields,
+    refuse_if,
+)
+from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import SmallSampleWarning
+from skuncertain.metrics._exact import exact_posterior
+from skuncertain.metrics._formulas import collapse, one_vs_rest, proportion_counts, two_by_two
+from skuncertain.metrics._model import build_model, draw_metrics
+from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
+from skuncertain.metrics._registry import Metric, get_metric
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior
+from skuncertain.posteriors._draws import DrawsPosterior
+
+if TYPE_CHECKING:
+    from skuncertain.metrics._counts import ConfusionCounts
+
+MODELS = ("dirichlet", "three_beta", "rows")
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorOptions:
+    """Prior, model and prevalence, and how to draw where that is needed.
+
+    See :meth:`ConfusionCounts.posterior`.
+    """
+
+    prior: PriorLike = "auto"
+    model: str = "dirichlet"
+    prevalence: PrevalenceLike | None = None
+    n_draws: int | None = None
+    random_state: RandomStateLike = None
+
+    def checked(self, n_classes):
+        """Return the options with a checked prior; what cannot work is refused."""
+        check_choice("model", self.model, MODELS)
+        check_random_state(self.random_state)
+        if self.n_draws is not None:
+            check_integer("n_draws", self.n_draws, low=1)
+        refuse_if(
+            self.model == "three_beta" and n_classes > 2,
+            "model",
+            f"model 'three_beta' is for two classes, got {n_classes}: use model='rows', "
+            "or one_vs_rest(...).",
+        )
+        return replace(self, prior=check_prior(self.prior, n_classes))
+
+    def one_dirichlet(self, prior):
+        """Whether all cells together are one Dirichlet under this resolved prior."""
+        return self.prevalence is None and (self.model == "dirichlet" or prior.per_cell is None)
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorRequest:
+    """What a posterior was asked for, so that it can be asked again with more data."""
+
+    counts: ConfusionCounts
+    metric: Metric
+    positive: int | None
+    options: PosteriorOptions
+
+    def posterior(self):
+        """Posterior of the metric."""
+        matrix = self.counts.counts.astype(float)
+        return posterior_of(matrix, self.metric, self.positive, self.options, origin=self)
+
+    def predictive(self, n):
+        """Distribution of the metric on a new test set of `n` rows."""
+        matrix = self.counts.counts.astype(float)
+        return predictive_of(matrix, self.metric, self.positive, self.options, n)
+
+    def updated(self, new_counts):
+        """Posterior after more data."""
+        refuse_if(
+            not isinstance(new_counts, type(self.counts)),
+            "new_counts",
+            f"new_counts must be ConfusionCounts, got {type(new_counts).__name__}.",
+        )
+        return replace(self, counts=self.counts + new_counts).posterior()
+
+
+def _view(matrix, metric, positive, options):
+    """Matrix, positive class and prior as the models need them.
+
+    "auto" is resolved, and one class among many is seen as two classes where nothing is lost by it.
+    """
+    n_classes = matrix.shape[-1]
+    positive = n_classes - 1 if positive is None else positive
+    prior, prevalence = options.prior, options.prevalence
+    one_number = isinstance(prevalence, BetaPosterior) or not (
+        as_array("prevalence", prevalence).ndim
+    )
+    one_of_many = metric.average == "binary" and n_classes > 2
+    if not (one_of_many and options.model == "dirichlet" and one_number):
+        return matrix, positive, resolve_prior(prior, n_classes)
+    resolved = resolve_prior(prior, n_classes if prevalence is None else 2, metric)
+    if resolved.own_proportion:
+        return matrix, positive, resolved
+    if resolved.value is prior:  # it was given for the cells of the whole matrix
+        pseudo = two_by_two(*collapse(cell_prior(prior, matrix), positive))
+        resolved = resolved._replace(value=pseudo)
+    return two_by_two(*collapse(matrix, positive)), 1, resolved
+
+
+def posterior_of(matrix, metric, positive, options, origin=None):
+    """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
+    observed = metric.evaluate(matrix, positive=positive)
+    seen, positive, prior = _view(matrix, metric, positive, options)
+    about = About(
+        metric=metric.name,
+        range=metric.range,
+        observed=observed,
+        prior=prior.text,
+        description=options.model,
+        origin=origin,
+        greater_is_better=metric.greater_is_better,
+    )
+    if prior.own_proportion:
+        warn_undefined(observed, metric, matrix, proper=True)
+        hits, misses, odds = proportion_counts(seen, metric, positive)
+        before = prior.value
+        return BetaPosterior(hits + before, misses + before, odds=odds, about=about)
+    pseudo = cell_prior(prior.value, seen)
+    rows = seen + pseudo
+    about = replace(about, closing=weak_prior(seen, pseudo))
+    if isinstance(prior.value, str) and prior.value == "shared":
+        warn_small(seen, metric)
+    warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
+    if options.one_dirichlet(prior):
+        found = proportion_counts(rows, metric, positive)
+        if found is not None:
+            return _beta_of(*found, about)
+    joint = build_model(seen, prior, options, positive)
+    exact = exact_posterior(joint, metric, positive, about)
+    if exact is not None:
+        return exact
+    draws, seed = draw_metrics(joint, [metric], positive, options)
+    return _of_draws(
+        draws[0],
+        seed,
+        about,
+        "{name} is 0/0 in {share:.2%} of the draws; they are left out. A prior above 0 on every "
+        "cell avoids this.",
+    )
+
+
+def _beta_of(hits, misses, odds, about):
+    if np.any((hits == 0) | (misses == 0)):
+        warn_user(
+            f"the prior puts no mass on an outcome of {about.metric} that was not observed: "
+            "its posterior is a point mass or undefined. Use a prior above 0.",
+            UndefinedMetricWarning,
+        )
+    return BetaPosterior(hits, misses, odds=odds, about=about)
+
+
+def _of_draws(draws, seed, about, warning):
+    """Posterior of draws, with a warning if some of them are undefined."""
+    posterior = DrawsPosterior(draws, seed=seed, about=about)
+    share = np.max(posterior.undefined)
+    if share > 0:
+        warn_user(warning.format(name=about.metric, share=share), UndefinedMetricWarning)
+    return posterior
+
+
+def predictive_of(matrix, metric, positive, options, n):
+    """Distribution of a metric on a new test set of `n` rows."""
+    if n is None:
+        totals = np.unique(matrix.sum(axis=(-2, -1)))
+        refuse_if(
+            totals.size > 1 or totals[0] != np.rint(totals[0]),
+            "n",
+            "n must be given: the matrices have no common whole number of rows.",
+        )
+        n = int(totals[0])
+    n = check_integer("n", n, low=1, high=2**53)
+    matrix, positive, prior = _view(matrix, metric, positive, options)
+    if prior.own_proportion:  # a new test set needs all cells
+        matrix, positive = two_by_two(*collapse(matrix, positive)), 1
+        prior = resolve_prior(options.prior, 2)
+    joint = build_model(matrix, prior, options, positive)
+    about = About(
+        metric=metric.name,
+        range=metric.range,
+        prior=prior.text,
+        description=f"{options.model}, predictive for n={n}",
+        greater_is_better=metric.greater_is_better,
+    )
+    found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
+    if found is not None and found[2] == 1 and n <= 1_000_000:  # else the table is too long
+        hits, misses, _ = found
+        if np.allclose(hits + misses, joint.rows.sum(axis=(-2, -1)), rtol=1e-12):
+            return BetaBinomialPosterior(hits, misses, n, about)
+    draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
+    text = f"{{name}} is 0/0 on {{share:.2%}} of the new test sets of {n} rows; they are left out."
+    return _of_draws(draws[0], seed, about, text)
+
+
+def weak_prior(matrix, pseudo):
+    """Whether no empty cell has more than 1/2 a pseudo-row: then intervals may be closed."""
+    return np.where(matrix == 0, pseudo, 0.0).max(axis=(-2, -1)) <= 0.5 + 1e-9
+
+
+def warn_small(matrix, metric):
+    """One warning if an average over classes rests on few rows."""
+    support = matrix.sum(axis=-1)
+    total = support.sum(axis=-1)
+    few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
+    averaged = metric.average == "macro" or metric.name == "balanced_accuracy"
+    if averaged and np.any(few & (total > 0)):
+        warn_user(
+            f"{metric.name} averages over classes with few rows (fewer than 20 per class, or fewer "
+            "than 5 in one class): its interval is known to be somewhat too short here.",
+            SmallSampleWarning,
+        )
+
+
+def warn_undefined(observed, metric, matrix, proper):
+    """One warning if the data say nothing about the metric (and there are data at all)."""
+    silent = np.isnan(observed) & (matrix.sum(axis=(-2, -1)) > 0)
+    if np.any(silent):
+        warn_user(
+            f"{metric.name} is 0/0 in the data (a class that never occurs or is never predicted)"
+            + (": the interval leans on the prior." if proper else ": NaN."),
+            UndefinedMetricWarning,
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# All classes, or all cells, of a matrix at once
+
+
+def class_posterior(matrix, metric, prior):
+    """Posterior of precision, recall or F1 of every class, a stack of shape (C,).
+
+    The same as asking for one class after the other with ``pos_label``, without going through the
+    whole matrix for each.
+    """
+    metric = get_metric(metric)
+    stack = two_by_two(*one_vs_rest(matrix))
+    resolved = resolve_prior(prior, matrix.shape[-1], metric)
+    if not resolved.own_proportion:
+        pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
+        resolved = resolved._replace(value=two_by_two(*one_vs_rest(pseudo)))
+    return posterior_of(stack, metric, 1, PosteriorOptions(prior=resolved))
+
+
+def cell_rates(matrix, prior):
+    """Posterior of P(predicted j | true i) for all cells, a stack of shape (C, C).
+
+    On the diagonal it is the recall of the class.
+    """
+    resolved = resolve_prior(prior, matrix.shape[-1], get_metric("recall"))
+    if resolved.own_proportion:
+        pseudo = rest = resolved.value
+    else:
+        pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
+        rest = pseudo.sum(axis=-1, keepdims=True) - pseudo
+    others = matrix.sum(axis=-1, keepdims=True) - matrix
+    with np.errstate(invalid="ignore"):
+        observed = matrix / (matrix + others)
+    about = About(metric="rate", observed=observed)
+    return BetaPosterior(matrix + pseudo, others + rest, about=about)
+
+
+def cell_tables(matrices):
+    """Two-by-two tables whose recall is the rate of a cell: shape (..., C, C, 2, 2).
+
+    So everything that is known about the recall of folds serves the rates of cells.
+    """
+    others = matrices.sum(axis=-1, keepdims=True) - matrices
+    nothing = np.zeros_like(matrices)
+    return two_by_two(matrices, others, nothing, nothing)
+
+
+# --------------------------------------------------------------------------------------------------
+# Against guessing
+
+
+@dataclass(frozen=True)
+class BetterThanChance:
+    """How sure it is that a classifier is better than guessing.
+
+    Parameters
+    ----------
+    p_better : float or ndarray
+        P(informedness > rope).
+    p_equivalent : float or ndarray
+        P(-rope < informedness <= rope); 0 without a ROPE.
+    p_worse : float or ndarray
+        P(informedness <= -rope): worse than guessing.
+
+    See Also
+    --------
+    ConfusionCounts.better_than_chance : Makes it.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> counts = ConfusionCounts.from_binary(tp=28, fn=9, fp=4, tn=3)
+    >>> round(counts.better_than_chance().p_worse, 2)
+    0.16
+    """
+
+    p_better: float | np.ndarray
+    p_equivalent: float | np.ndarray
+    p_worse: float | np.ndarray
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            The three probabilities.
+        """
+        return plain_fields(self)

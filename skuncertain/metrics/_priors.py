@@ -1,0 +1,242 @@
+"""Priors: a name, a number or an array becomes pseudo-counts for every cell.
+
+What "auto" means is decided here, in `resolve_prior`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skuncertain._utils.validation import (
+    as_array,
+    check_number,
+    is_real,
+    nearest_name,
+    quoted,
+    refuse_if,
+)
+from skuncertain.exceptions import InvalidParameterError
+
+PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
+LARGEST = 1e12  # beyond, sums with the counts lose them
+NAMES = ("auto", *PER_CELL, "shared", "total_one")
+
+# Scores of one class among many whose own proportion gets a Jeffreys prior under "auto".
+_OWN_PROPORTION = ("recall", "fnr", "precision", "fdr", "f1", "jaccard")
+
+
+class ResolvedPrior(NamedTuple):
+    """A prior of which nothing is left to decide.
+
+    Attributes
+    ----------
+    value : str, float or ndarray of shape (C, C)
+        What `cell_prior` takes; with `own_proportion` the pseudo-count on each side.
+    text : str
+        For reprs and reports.
+    own_proportion : bool
+        Whether it stands on each side of the metric's own proportion instead of on the cells.
+    """
+
+    value: str | float | np.ndarray
+    text: str
+    own_proportion: bool = False
+
+    @property
+    def per_cell(self) -> float | None:
+        """The number that stands on every cell, None if they differ."""
+        value = PER_CELL.get(self.value) if isinstance(self.value, str) else self.value
+        return value if isinstance(value, float) else None
+
+
+_NEUTRAL = ResolvedPrior("neutral", "default (1/3 of a row per cell)")
+_SHARED = ResolvedPrior("shared", "default (one pseudo-row per class)")
+_OWN = ResolvedPrior(0.5, "default (half a success and half a failure per class)", True)
+_TITLES = {
+    _NEUTRAL.text: "neutral prior",
+    _SHARED.text: "shared prior",
+    _OWN.text: "Jeffreys prior",
+    "jeffreys": "Jeffreys prior",
+    "laplace": "Laplace prior",
+    "haldane": "Haldane prior",
+    "array": "prior of given pseudo-counts",
+}
+
+
+def resolve_prior(prior, n_classes, metric=None):
+    """Replace "auto" by what it means, and say so in words.
+
+    `prior` is what `check_prior` returns. Without a metric, or for one that sees all cells, "auto"
+    is neutral for two classes and shared for more. One class among many is seen as two classes,
+    unless the metric is a proportion of its own that deserves a prior of its own.
+    """
+    if isinstance(prior, ResolvedPrior):
+        return prior
+    if not (isinstance(prior, str) and prior == "auto"):
+        return ResolvedPrior(prior, describe_prior(prior))
+    one_class = metric is not None and metric.average == "binary"
+    if one_class and n_classes > 2 and metric.base in _OWN_PROPORTION:
+        return _OWN
+    return _NEUTRAL if one_class or n_classes == 2 else _SHARED
+
+
+def resolve_number(prior, default):
+    """Replace "auto" by the number that it stands for where a prior is one number."""
+    return default if isinstance(prior, str) and prior == "auto" else prior
+
+
+def check_prior(prior, n_classes):
+    """Return a name, a float or a (C, C) array; anything else is refused with the reason."""
+    if isinstance(prior, str):
+        if prior not in NAMES:
+            raise InvalidParameterError(
+                f"prior must be one of {', '.join(map(repr, NAMES))}, a number or an array of "
+                f"shape (C, C), got {quoted(prior)}.{nearest_name(prior, NAMES)}",
+                parameter="prior",
+            )
+        return prior
+    if is_real(prior):
+        # 1e12 is beyond the range of half floats.
+        number = float(prior) if isinstance(prior, np.floating) else prior
+        refuse_if(
+            not 0 <= number <= LARGEST,
+            "prior",
+            "prior must be a finite number >= 0 (at most 1e12), got {value}.",
+            prior,
+        )
+        return float(prior)
+    array = as_array("prior", prior)
+    refuse_if(
+        array.dtype.kind not in "iuf" or array.ndim == 0,
+        "prior",
+        "prior must be a name, a number or an array of shape (C, C), got {value}.",
+        prior,
+    )
+    array = array.astype(float)
+    refuse_if(
+        array.shape != (n_classes, n_classes),
+        "prior",
+        f"an array prior must have shape (C, C) = ({n_classes}, {n_classes}), rows true, "
+        f"got shape {array.shape}. For one number per cell pass the number.",
+    )
+    refuse_if(
+        not np.all((array >= 0) & (array <= LARGEST)),
+        "prior",
+        "an array prior must hold finite numbers >= 0 (at most 1e12).",
+    )
+    array.flags.writeable = False
+    return array
+
+
+def describe_prior(prior):
+    """Short text for reprs and reports."""
+    if isinstance(prior, str):
+        return prior
+    return f"{prior:g}" if isinstance(prior, float) else "array"
+
+
+def scale_prior(factor, matrix):
+    """The default prior of these matrices, so many times."""
+    default = resolve_prior("auto", matrix.shape[-1])
+    if factor == 1:
+        return default
+    pseudo = factor * cell_prior(default.value, matrix)
+    return ResolvedPrior(pseudo, f"{factor:g} x {default.value}")
+
+
+def prior_title(text):
+    """Prior in prose: the title of what `resolve_prior` or `describe_prior` called `text`."""
+    if text in _TITLES:
+        return _TITLES[text]
+    try:
+        return f"prior of {float(text):g} per cell"
+    except (TypeError, ValueError):
+        return f"{text} prior"
+
+
+def join_texts(texts):
+    """Texts of the priors of classes and of averages over them as one."""
+    texts = [text for text in dict.fromkeys(texts) if text]
+    if len(texts) == 2 and texts == [_OWN.text, _SHARED.text]:
+        return f"{_OWN.text[:-1]}; for averages {_SHARED.text.partition('(')[2]}"
+    return "; ".join(texts)
+
+
+def cell_prior(prior, matrix):
+    """Pseudo-counts for every cell of a stack of matrices, broadcastable to its shape.
+
+    `prior` is a name other than "auto", a float or an array, as `check_prior` returns it.
+    """
+    n_classes = matrix.shape[-1]
+    if isinstance(prior, str) and prior in PER_CELL:
+        prior = PER_CELL[prior]
+    if isinstance(prior, float):
+        return np.full((n_classes, n_classes), prior)
+    if isinstance(prior, np.ndarray):
+        return prior
+    off = 1.0 - np.eye(n_classes)
+    if prior == "total_one":
+        return np.eye(n_classes) / (2 * n_classes) + off / (2 * n_classes * (n_classes - 1))
+    # "shared": one pseudo-observation per class, right or wrong as often as the whole matrix
+    trace = np.trace(matrix, axis1=-2, axis2=-1)
+    share = (trace + 0.5) / (matrix.sum(axis=(-2, -1)) + 1)
+    # right and wrong get half a pseudo-row each at least, all classes together
+    share = np.clip(share, 1 / (2 * n_classes), 1 - 1 / (2 * n_classes))[..., None, None]
+    return share * np.eye(n_classes) + (1 - share) / (n_classes - 1) * off
+
+
+def prior_from_metrics(
+    *, precision: float, recall: float, accuracy: float, weight: float
+) -> np.ndarray:
+    """Prior counts that say what precision, recall and accuracy were expected.
+
+    Parameters
+    ----------
+    precision, recall, accuracy : float
+        Expected values, each in (0, 1).
+    weight : float
+        How many rows this knowledge is worth.
+
+    Returns
+    -------
+    ndarray of shape (2, 2)
+        Pseudo-counts ``[[tn, fp], [fn, tp]]``, scikit-learn's orientation with the positive class
+        last, for any ``prior=``.
+
+    See Also
+    --------
+    ConfusionCounts.posterior : Takes the array as ``prior``.
+
+    Notes
+    -----
+    Equation 8 of Caelen [1]_. Not every triple is possible: 1/recall + 1/precision - 1/accuracy
+    must exceed 1.
+
+    References
+    ----------
+    .. [1] O. Caelen (2017). A Bayesian interpretation of the confusion matrix. Annals of
+       Mathematics and Artificial Intelligence 81.
+
+    Examples
+    --------
+    >>> from skuncertain.metrics import prior_from_metrics
+    >>> prior_from_metrics(precision=0.6, recall=0.65, accuracy=0.6, weight=1).round(3)
+    array([[0.268, 0.221],
+           [0.179, 0.332]])
+    """
+    p = check_number("precision", precision, low=0, high=1, closed=False)
+    r = check_number("recall", recall, low=0, high=1, closed=False)
+    a = check_number("accuracy", accuracy, low=0, high=1, closed=False)
+    m = check_number("weight", weight, low=0, high=np.inf, closed=False)
+    refuse_if(
+        1 / r + 1 / p - 1 / a <= 1,
+        "precision",
+        f"precision {p:g}, recall {r:g} and accuracy {a:g} are impossible together: "
+        "1/recall + 1/precision - 1/accuracy must exceed 1, here it is "
+        f"{1 / r + 1 / p - 1 / a:.3g}. Lower precision or recall, or raise accuracy.",
+    )
+    unit = m * (1 - a) / (p + r - 2 * r * p)
+    tp = unit * r * p
+    return np.array([[a * m - tp, unit * r * (1 - p)], [unit * (1 - r) * p, tp]])

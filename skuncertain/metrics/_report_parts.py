@@ -1,0 +1,475 @@
+"""The report of one confusion matrix, by class or by metric, and the parts it is built from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skuncertain._reporting.build import (
+    check_digits,
+    column,
+    interval_cell,
+    make_report,
+    section,
+)
+from skuncertain._reporting.report import IntervalReport
+from skuncertain._utils.typing import LabelLike, MetricsLike, PriorLike, RandomStateLike
+from skuncertain._utils.validation import (
+    as_array,
+    as_list,
+    check_kind,
+    check_level,
+    quoted,
+    refuse_if,
+    resolve_seed,
+)
+from skuncertain._utils.warnings import collect
+from skuncertain.metrics._posterior import (
+    cell_rates,
+    class_posterior,
+    warn_small,
+    warn_undefined,
+    weak_prior,
+)
+from skuncertain.metrics._priors import cell_prior, check_prior, join_texts, resolve_prior
+from skuncertain.metrics._registry import get_metric, named_metrics
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._draws import DrawsPosterior
+
+BASES = ("precision", "recall", "f1")
+MOST_CLASSES = 20  # of a confusion matrix; more do not fit on a page
+_MOST_CONFUSIONS = 100
+_MOST_DRAWN = 100  # classes; a picture of more is longer than it is useful
+_JOINTLY_DRAWN = ("precision_weighted", "f1_weighted")  # macro F1 needs fewer numbers on its own
+_AVERAGES = {
+    "accuracy": {"f1": "accuracy"},
+    "macro avg": {base: f"{base}_macro" for base in BASES},
+    "weighted avg": {base: f"{base}_weighted" for base in BASES},
+}
+_INTERVAL = (
+    "Each interval holds the true value with the probability that is given as level, if the rows "
+    "are a random sample of the rows that the model will meet, drawn independently of each other."
+)
+_BY_CLASS = (
+    _INTERVAL,
+    "The numbers before the intervals are those of scikit-learn's classification_report: what was "
+    "seen in these rows. Where a score is 0/0, scikit-learn prints 0 and warns; here it is "
+    "undefined. support is the number of rows of the class; accuracy stands in the column "
+    "of F1 as it does there.",
+    "Two intervals that overlap are no proof that two classes or models are equal. Compare models "
+    "with compare_paired (same rows) or compare (different rows).",
+)
+_BY_METRIC = (
+    _INTERVAL,
+    "score is what was seen in these rows, as scikit-learn computes it; where that is 0/0 it is "
+    "undefined here, and 0 with a warning there. computed says whether the "
+    "interval is exact or comes from random draws; no digit is shown that they do not support.",
+)
+_ELSEWHERE = (
+    "Each interval holds the true value in a population with that prevalence, with the probability "
+    "that is given as level, if the classifier treats each class as it did here.",
+    "median is the middle of the posterior: there is no score, because no rows of that population "
+    "were seen.",
+)
+
+
+class MatrixReport:
+    """Parts of the report of one confusion matrix, and how they are put together.
+
+    Python, the command line and the web page use the same parts.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        A single matrix.
+    level, kind, prior, n_draws, random_state : object
+        See :meth:`ConfusionCounts.posterior` and :func:`interval_report`.
+    target_names : sequence of str, default=None
+        What to call the classes.
+    weighted : bool, default=False
+        Whether the rows had weights, so that their number is an effective one.
+    """
+
+    method = "Dirichlet posterior of one test set"
+
+    def __init__(
+        self,
+        counts,
+        *,
+        level=0.95,
+        kind="eti",
+        prior="auto",
+        n_draws=None,
+        random_state=None,
+        target_names=None,
+        weighted=False,
+    ):
+        self.counts, self.matrix = counts, np.asarray(counts.counts, dtype=float)
+        self.level, self.kind = check_level(level), check_kind(kind)
+        self.prior = check_prior(prior, counts.n_classes)
+        self.names = _check_names(target_names, counts.labels)
+        self.seed, self.weighted = resolve_seed(random_state), weighted
+        self.options = {"prior": self.prior, "n_draws": n_draws, "random_state": self.seed}
+        self.used: list = []  # posteriors whose prior and draws the report tells
+
+    # ----------------------------------------------------------------------------------------------
+    # Posteriors
+
+    def posteriors_of_classes(self, base):
+        """One posterior with a member per class."""
+        return class_posterior(self.matrix, base, self.prior)
+
+    def posterior_of_average(self, name):
+        """Posterior of an average over classes; those without a formula are drawn."""
+        if name not in _JOINTLY_DRAWN:
+            return self.counts.posterior(name, **self.options)
+        used, text, _ = resolve_prior(self.prior, self.counts.n_classes)
+        metric = get_metric(name)
+        observed, pseudo = metric.evaluate(self.matrix), cell_prior(used, self.matrix)
+        warn_undefined(observed, metric, self.matrix, proper=bool(np.all(self.matrix + pseudo > 0)))
+        if isinstance(used, str) and used == "shared":
+            warn_small(self.matrix, metric)
+        about = About(
+            metric=metric.name,
+            range=metric.range,
+            observed=observed,
+            prior=text,
+            closing=weak_prior(self.matrix, pseudo),
+        )
+        return DrawsPosterior(self._joint[name], seed=self._joint.seed, about=about)
+
+    @cached_property
+    def _joint(self):
+        """Draws that serve all averages: with many classes it is they that cost."""
+        return self.counts.joint_posterior(_JOINTLY_DRAWN, **self.options)
+
+    def cell_rates(self):
+        """Posterior of the rate of every cell, or None."""
+        return cell_rates(self.matrix, self.prior)
+
+    # ----------------------------------------------------------------------------------------------
+    # Sections
+
+    def metric_cells(self, metrics, *, prevalence=None, pos_label=None, n_new=None):
+        """Return {metric: (posterior, cell)}; with `n_new` of the score in so many new rows."""
+        found = {}
+        for metric in dict.fromkeys(metric for _, metric in named_metrics(metrics)):
+            posterior = self.counts.posterior(
+                metric, prevalence=prevalence, pos_label=pos_label, **self.options
+            )
+            self.used.append(posterior)
+            value, error = posterior.observed, 0.0
+            posterior = posterior if n_new is None else posterior.predictive(n_new)
+            if prevalence is not None:  # no rows of that population were seen
+                value, error = posterior.median(), posterior.monte_carlo_error(0.5)
+            found[metric] = posterior, self._cell(posterior, value, error)
+        return found
+
+    def _cell(self, posterior, value, value_error=0.0):
+        interval = posterior.interval(self.level, self.kind)
+        error = posterior.interval_error(self.level, self.kind)
+        return interval_cell(interval, value, error, value_error)
+
+    def metric_section(self, metrics, *, prevalence=None, pos_label=None):
+        """Table with a row per metric."""
+        name = "score" if prevalence is None else "median"
+        cells = self.metric_cells(metrics, prevalence=prevalence, pos_label=pos_label)
+        rows = [
+            {
+                "metric": metric.name,
+                name: cell,
+                "computed": "exactly" if posterior.exact else f"from {posterior.n_draws} draws",
+            }
+            for metric, (posterior, cell) in cells.items()
+        ]
+        return section("Scores", ["metric", name, "computed"], rows)
+
+    def class_section(self, title="Scores", drawn=True):
+        """Table with a row per class, and their averages, as `classification_report` has it."""
+        rows = self._class_rows()
+        n = whole(self.matrix.sum())
+        for name, metrics in _AVERAGES.items():
+            row = {"name": name, "support": n, "aside": name == "accuracy"}
+            for base, metric in metrics.items():
+                posterior = self.posterior_of_average(metric)
+                row[base] = self._cell(posterior, posterior.observed)
+                self.used.append(posterior)
+            rows.append(row)
+        drawn = drawn and len(self.names) <= _MOST_DRAWN
+        return section(
+            title,
+            [column("name", "class"), *BASES, "support"],
+            rows,
+            notes=self._medical_names(),
+            figure={"type": "methods", "columns": list(BASES)} if drawn else None,
+        )
+
+    def _class_rows(self):
+        support = self.matrix.sum(axis=-1)
+        rows = [
+            {"name": name, "support": whole(n)} for name, n in zip(self.names, support, strict=True)
+        ]
+        for base in BASES:
+            posterior = self.posteriors_of_classes(base)
+            self.used.append(posterior)
+            low, high = np.broadcast_arrays(*posterior.interval(self.level, self.kind))
+            errors = np.broadcast_to(posterior.interval_error(self.level, self.kind), support.shape)
+            for k, row in enumerate(rows):
+                row[base] = interval_cell((low[k], high[k]), posterior.observed[k], errors[k])
+        return rows
+
+    def _medical_names(self):
+        """Where to find what medicine calls by other names: two classes only."""
+        if len(self.names) != 2:
+            return []
+        positive = self.counts.labels.index(self.counts.pos_label)
+        yes, no = self.names[positive], self.names[1 - positive]
+        return [
+            f"positive class {yes}: its recall is the sensitivity, its precision the PPV; "
+            f"recall and precision of {no} are specificity and NPV"
+        ]
+
+    def confusion_section(self):
+        """Confusion matrix with an interval for every rate."""
+        return confusion_section(self.matrix, self.names, self.cell_rates(), self.level, self.kind)
+
+    # ----------------------------------------------------------------------------------------------
+    # Reports
+
+    def by_class(self, digits=None):
+        """Report of all classes; warnings are listed in it and not raised."""
+        with collect() as caught:
+            scores = self.class_section()
+        return self.make(
+            "classification",
+            "Classification report",
+            question=(
+                "What are precision, recall and F1 of this one model on rows like these "
+                f"{self._rows_text()}, of which they are a random sample?"
+            ),
+            sections={"scores": scores, "confusion": self.confusion_section()},
+            warnings=[*caught.texts, *self._few_rows()],
+            reading=_BY_CLASS,
+            digits=digits,
+        )
+
+    def by_metric(self, metrics, prevalence=None, pos_label=None, digits=None):
+        """Report with one row per metric; warnings are listed in it and not raised."""
+        with collect() as caught:
+            scores = self.metric_section(metrics, prevalence=prevalence, pos_label=pos_label)
+        where = f"these {self._rows_text()}, of which they are a random sample"
+        if prevalence is not None:
+            shares = ", ".join(f"{share:g}" for share in np.atleast_1d(prevalence))
+            where = f"those of a population with prevalence {shares}"
+        return self.make(
+            "metrics",
+            "Metrics with intervals",
+            question=f"What are these metrics of this one model on rows like {where}?",
+            sections={"scores": scores, "confusion": self.confusion_section()},
+            warnings=caught.texts,
+            reading=_BY_METRIC if prevalence is None else _ELSEWHERE,
+            digits=digits,
+            prevalence=prevalence,
+            pos_label=self.positive_text(pos_label),
+        )
+
+    def make(
+        self, kind_of_report, title, *, question, sections, warnings, reading, digits=None, **more
+    ):
+        """Report of some sections; `more` are settings beside those that all reports tell."""
+        drawn = next((one for one in self.used if one.n_draws is not None), None)
+        settings = {
+            "level": self.level,
+            "kind": self.kind,
+            "prior": join_texts(posterior.prior for posterior in self.used),
+            "method": self.method,
+            "n": whole(self.matrix.sum()),
+            "weighted": self.weighted,
+            "prior_array": self.prior if isinstance(self.prior, np.ndarray) else None,
+            "classes": len(self.names),
+            "draws": drawn and f"{drawn.n_draws} where not exact, seed {drawn.seed}",
+        }
+        return make_report(
+            kind_of_report,
+            title,
+            settings=settings | more,
+            question=question,
+            sections=sections,
+            warnings=warnings,
+            reading=reading,
+            digits=digits,
+        )
+
+    def positive_text(self, pos_label=None):
+        """Positive class and how often it occurs, so that a table read the wrong way is noticed."""
+        label = self.counts.pos_label if pos_label is None else pos_label
+        if label is None:
+            return None
+        k = self.counts.labels.index(label)
+        real, said = self.matrix[k].sum(), self.matrix[:, k].sum()
+        return f"{label}: {real:g} real, {said:g} predicted"
+
+    def _rows_text(self):
+        n = whole(self.matrix.sum())
+        return f"{n}" if isinstance(n, int) else f"{n:.1f} (effective)"
+
+    def _few_rows(self):
+        support = self.matrix.sum(axis=-1)
+        few = [name for name, n in zip(self.names, support, strict=True) if n < 5]
+        if not few:
+            return []
+        listed = ", ".join(few[:10]) + (" and others" if len(few) > 10 else "")
+        return [f"fewer than 5 rows in class {listed}: its intervals lean on the prior."]
+
+
+def check_single(name, counts):
+    """Refuse a stack of confusion matrices."""
+    refuse_if(
+        counts.shape,
+        name,
+        f"{name} must be a single confusion matrix for a report, got a stack of shape "
+        f"{counts.shape}: add it up with sum(), or use fold_posterior for folds.",
+    )
+
+
+def _check_names(target_names, labels):
+    if target_names is None:
+        return [str(label) for label in labels]
+    names = as_list("target_names", target_names)
+    unordered = isinstance(target_names, str | bytes | set | frozenset)
+    refuse_if(
+        unordered or as_array("target_names", names).shape != (len(labels),),
+        "target_names",
+        f"target_names must name the {len(labels)} classes {quoted(list(labels))}, in this "
+        "order, got {value}.",
+        target_names,
+    )
+    return [str(name) for name in names]
+
+
+class HasMatrixReport:
+    """Base of ConfusionCounts: the report of a single matrix."""
+
+    def report(
+        self,
+        metrics: MetricsLike | None = None,
+        *,
+        target_names: Any = None,
+        level: float = 0.95,
+        kind: str = "eti",
+        prior: PriorLike = "auto",
+        prevalence: Any = None,
+        pos_label: LabelLike = None,
+        digits: int | None = None,
+        n_draws: int | None = None,
+        random_state: RandomStateLike = None,
+    ) -> IntervalReport:
+        """Report with an interval beside every number.
+
+        Parameters
+        ----------
+        metrics : str, Metric, callable or list of them, default=None
+            A row for each; by default all classes and their averages, as
+            ``classification_report`` has them.
+        target_names : sequence of str, default=None
+            What to call the classes.
+        level : float, default=0.95
+            Probability of the intervals.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+        prior : str, float or array-like of shape (C, C), default="auto"
+            See :meth:`ConfusionCounts.posterior`.
+        prevalence, pos_label : object, default=None
+            With `metrics`, see :meth:`ConfusionCounts.posterior`.
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+        n_draws, random_state : object, default=None
+            See :meth:`ConfusionCounts.posterior`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        digits = check_digits(digits)
+        check_single("counts", self)
+        parts = MatrixReport(
+            self,
+            level=level,
+            kind=kind,
+            prior=prior,
+            n_draws=n_draws,
+            random_state=random_state,
+            target_names=target_names,
+        )
+        if metrics is not None:
+            return parts.by_metric(metrics, prevalence, pos_label, digits)
+        for name, value in (("prevalence", prevalence), ("pos_label", pos_label)):
+            refuse_if(
+                value is not None,
+                name,
+                f"{name} needs metrics: without, all classes are reported as they are.",
+            )
+        return parts.by_class(digits)
+
+
+# --------------------------------------------------------------------------------------------------
+# The confusion matrix
+
+
+def whole(value):
+    """A number of rows: an int, unless rows have weights or were tested several times."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def confusion_section(matrix, names, rates, level, kind, notes=()):
+    """Section with counts and rates of the cells; `rates` is a (C, C) BetaPosterior or None."""
+    size = len(names)
+    small = size <= MOST_CLASSES
+    if small:
+        places = [(i, j) for i in range(size) for j in range(size)]
+    else:
+        errors = np.where(np.eye(size, dtype=bool), 0, matrix)
+        order = np.argsort(-errors, axis=None, kind="stable")[:_MOST_CONFUSIONS]
+        places = [divmod(int(k), size) for k in order if errors.flat[k] > 0]
+        notes = (*notes, f"{size} classes: the {len(places)} most frequent confusions.")
+    cells = _cells(matrix, rates, places, level, kind)
+    rows = [
+        {"true": names[i], "predicted": names[j], "count": whole(matrix[i, j]), "rate": cell}
+        for (i, j), cell in zip(places, cells, strict=True)
+    ]
+    figure = {
+        "type": "matrix",
+        "instead": True,
+        "labels": list(names),
+        "counts": matrix,
+        "rates": [cells[i * size : (i + 1) * size] for i in range(size)],
+    }
+    told = "rate: share of the true class that was predicted so"
+    notes = (*notes, f"{told}." if rates is None else f"{told}, with its interval.")
+    return section(
+        "Confusion matrix",
+        ["true", "predicted", column("count", digits=0), "rate"],
+        rows,
+        notes=notes,
+        figure=figure if small else None,
+        ranked=not small,
+        in_text=False,
+    )
+
+
+def _cells(matrix, rates, places, level, kind):
+    """Rates at some places; a million cells have as many intervals, of which few are shown."""
+    at = tuple(np.array(places, dtype=int).reshape(-1, 2).T)
+    with np.errstate(invalid="ignore"):
+        shares = matrix[at] / matrix.sum(axis=-1)[at[0]]
+    if rates is None:
+        return [{"value": share} for share in shares]
+    shown = BetaPosterior(rates.a[at], rates.b[at], about=About(observed=rates.observed[at]))
+    ends = (np.broadcast_to(end, shares.shape) for end in shown.interval(level, kind))
+    return [
+        interval_cell((low, high), share) for low, high, share in zip(*ends, shares, strict=True)
+    ]

@@ -1,0 +1,38 @@
+"""Folds and searches.
+
+Matrices or scores of folds, a finished ``cross_validate``, a cross-validation that is run here, and
+a finished search become posteriors; rules for ``refit=`` and the correction for having searched.
+"""
+
+from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
+from skuncertain.model_selection._cross_validator import BayesianCrossValidator, cross_val_posterior
+from skuncertain.model_selection._fold_posterior import fold_interval, fold_posterior
+from skuncertain.model_selection._folds import FoldDiagnostics
+from skuncertain.model_selection._refit_rules import (
+    RefitRule,
+    best_lower_bound,
+    most_probable_best,
+    simplest_equivalent,
+)
+from skuncertain.model_selection._search_posterior import SearchPosterior, search_posterior
+from skuncertain.model_selection._selection_bias import (
+    SelectionCorrectedScore,
+    selection_corrected_score,
+)
+
+__all__ = [
+    "BayesianCrossValidator",
+    "CrossValPosterior",
+    "FoldDiagnostics",
+    "RefitRule",
+    "SearchPosterior",
+    "SelectionCorrectedScore",
+    "best_lower_bound",
+    "cross_val_posterior",
+    "fold_interval",
+    "fold_posterior",
+    "most_probable_best",
+    "search_posterior",
+    "selection_corrected_score",
+    "simplest_equivalent",
+]

@@ -1,0 +1,503 @@
+"""Posteriors of a finished cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import FitFailedWarning
+
+from skuncertain._reporting.build import check_digits
+from skuncertain._reporting.report import HasReport, IntervalReport
+from skuncertain._utils.typing import LabelLike, MetricLike, MetricsLike, PriorLike, RandomStateLike
+from skuncertain._utils.validation import (
+    check_integer,
+    check_kind,
+    check_level,
+    data_frame,
+    refuse_if,
+    resolve_seed,
+)
+from skuncertain._utils.warnings import collect_into, warn_user
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._registry import named_metrics
+from skuncertain.model_selection._cross_val_report import cv_report
+from skuncertain.model_selection._fold_methods import (
+    FoldOptions,
+    check_option,
+    find_method,
+    make_fold_posterior,
+)
+from skuncertain.model_selection._folds import Folds, warn_of_disagreement
+from skuncertain.model_selection._read_cross_validate import read_counts
+from skuncertain.model_selection._splits import Splits
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._interval import Interval
+
+TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
+MANY_CLASS_METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "mcc")
+
+
+def check_metrics(metrics, n_classes, positive):
+    """Return {name as asked: Metric}; None gives the usual ones."""
+    if metrics is None:
+        metrics = TWO_CLASS_METRICS if n_classes == 2 else MANY_CLASS_METRICS
+    refuse_if(
+        not isinstance(metrics, str | list | tuple | set | dict) and not callable(metrics),
+        "metrics",
+        "metrics must be a list of metrics, got {value}.",
+        metrics,
+    )
+    found = dict(named_metrics(metrics))
+    for metric in found.values():
+        if metric.average == "binary":
+            metric.positive_index(n_classes, positive)
+        elif metric.user:
+            metric.evaluate(np.ones((2, n_classes, n_classes)))  # an early error if it is no metric
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValPosterior(HasReport):
+    """Posteriors of the metrics of a cross-validation.
+
+    Made by :func:`cross_val_posterior`, :class:`BayesianCrossValidator` and, from a finished
+    ``cross_validate``, by `from_cv_results`.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts
+        One matrix per split that worked, shape (splits,).
+    metrics : dict
+        Metrics by the name that was asked for.
+    options : object
+        Method, omega, estimand and prior.
+    splits : object
+        Training and test rows per split, and repetitions.
+    failed_folds : tuple of int
+        Splits that failed and are left out.
+    seed : int
+        Seed of everything that is drawn.
+    assumed : bool
+        Whether the splits are not known and taken to partition the rows.
+    notes : tuple of str
+        Warnings that were given when it was made.
+    level : float
+        Probability of the intervals.
+    kind : {"eti", "hdi"}
+        Equal-tailed or highest-density.
+
+    See Also
+    --------
+    cross_val_posterior : Makes it.
+    fold_posterior : The methods, from counts alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import cross_val_posterior
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> cross_val_posterior(DecisionTreeClassifier(max_depth=2, random_state=0), X, y)
+    CrossValPosterior(5 folds, n=569, pos_label=1, method='pooled', metrics=['accuracy', ...])
+    """
+
+    counts: ConfusionCounts
+    metrics: dict
+    options: FoldOptions
+    splits: Splits
+    failed_folds: tuple = ()
+    seed: int = 0
+    assumed: bool = False
+    notes: tuple = ()
+    level: float = 0.95
+    kind: str = "eti"
+    _folds: dict = field(default_factory=dict, init=False)
+    _warnings: list = field(default_factory=list, init=False)
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        metrics: MetricsLike | None = None,
+        method: str = "pooled",
+        omega: Any = "auto",
+        estimand: str = "algorithm",
+        prior: PriorLike = 1.0,
+        level: float = 0.95,
+        kind: str = "eti",
+        labels: Any = None,
+        pos_label: LabelLike = None,
+        n_repeats: int | None = None,
+        random_state: RandomStateLike = None,
+    ) -> CrossValPosterior:
+        """Turn the result of ``cross_validate`` into posteriors.
+
+        Parameters
+        ----------
+        cv_results : dict
+            What ``cross_validate`` returned, either with ``scoring=ConfusionCountsScorer(...)`` or
+            with ``return_estimator=True, return_indices=True``.
+        X, y : array-like, default=None
+            The data, needed if `cv_results` holds estimators but no counts.
+        metrics : list of str, Metric or callable, default=None
+            By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
+            balanced_accuracy, f1_macro and mcc. Any other can be asked for later.
+        method, omega, estimand, prior : object
+            See :func:`fold_posterior`.
+        level : float, default=0.95
+            Probability of the intervals.
+        kind : {"eti", "hdi"}, default="eti"
+            Equal-tailed or highest-density.
+        labels : sequence, default=None
+            The classes, as they were given to the scorer. By default those of `y` or of the
+            estimators, otherwise 0, ..., C - 1.
+        pos_label : label, default=None
+            Positive class, as it was given to the scorer.
+        n_repeats : int, default=None
+            Repetitions of a repeated K-fold. Told from the indices if they are there
+            (``return_indices=True``), otherwise 1.
+        random_state : int, Generator, RandomState or None, default=None
+            Seed of metrics that are drawn.
+
+        Returns
+        -------
+        CrossValPosterior
+            With ``posteriors``, ``intervals``, ``posterior(metric)``, ``interval(metric)`` and
+            ``report()``.
+
+        See Also
+        --------
+        cross_val_posterior, BayesianCrossValidator : Run the cross-validation as well.
+        fold_posterior : From counts alone.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.model_selection import cross_validate
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> from skuncertain.model_selection import CrossValPosterior
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+        >>> results = cross_validate(
+        ...     tree, X, y, scoring="roc_auc", return_estimator=True, return_indices=True
+        ... )
+        >>> posterior = CrossValPosterior.from_cv_results(results, X, y)
+        >>> posterior.interval("f1")
+        Interval(low=0.919..., high=0.959...)
+        """
+        counts, splits, failed_folds = read_counts(cv_results, X, y, labels, pos_label)
+        options = FoldOptions(method, omega, estimand, prior)
+        options.prior_for(counts.n_classes)
+        assumed = splits is None
+        if assumed:
+            splits = _assumed_splits(counts, len(failed_folds), n_repeats)
+        refuse_if(
+            n_repeats is not None and n_repeats != splits.n_repeats,
+            "n_repeats",
+            f"n_repeats={n_repeats} does not fit the indices in cv_results, in which rows are "
+            f"tested {splits.n_repeats} times.",
+        )
+        if options.pools:
+            splits.refuse_pooling(method)
+        positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
+        result = cls(
+            counts,
+            check_metrics(metrics, counts.n_classes, positive),
+            options,
+            splits,
+            failed_folds,
+            seed=resolve_seed(random_state),
+            assumed=assumed,
+            level=check_level(level),
+            kind=check_kind(kind),
+        )
+        result.warn()
+        return result
+
+    @property
+    def n_folds(self) -> float:
+        """Folds per repetition."""
+        return len(self.counts) / self.splits.n_repeats
+
+    @property
+    def n_repeats(self) -> int:
+        """Repetitions in which every row was tested once each."""
+        return self.splits.n_repeats
+
+    @property
+    def n(self) -> float:
+        """Rows that were tested, each counted once."""
+        total = int(self.counts.counts.sum())
+        return total // self.n_repeats if total % self.n_repeats == 0 else total / self.n_repeats
+
+    def __repr__(self):
+        repeats = f" x {self.n_repeats} repetitions" if self.n_repeats > 1 else ""
+        parts = [f"{self.n_folds:g} fold{'s' * (self.n_folds != 1)}{repeats}", f"n={self.n:g}"]
+        if self.assumed:
+            parts[0] += " (assumed to partition the rows)"
+        if self.counts.pos_label is not None:
+            parts.append(f"pos_label={self.counts.pos_label!r}")
+        parts += [f"method={self.options.method!r}", f"metrics={list(self.metrics)}"]
+        return f"CrossValPosterior({', '.join(parts)})"
+
+    def folds(self, metric: MetricLike, pos_label: LabelLike = None) -> Folds:
+        """Fold matrices with the metric that they are asked for.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            See :func:`get_metric`.
+        pos_label : label, default=None
+            Positive class.
+
+        Returns
+        -------
+        Folds
+            What the methods work on.
+        """
+        key = (metric, pos_label)
+        if key not in self._folds:
+            known = self.metrics.get(metric, metric) if isinstance(metric, str) else metric
+            self._folds[key] = Folds.of(
+                self.counts, known, self.n_repeats, pos_label, random_state=self.seed
+            )
+        return self._folds[key]
+
+    def posterior(
+        self,
+        metric: MetricLike,
+        method: str | None = None,
+        *,
+        omega: Any = None,
+        estimand: str | None = None,
+        prior: PriorLike | None = None,
+        rho: float | None = None,
+        prior_per_fold: bool | None = None,
+        pos_label: LabelLike = None,
+    ) -> Posterior:
+        """Posterior of a metric.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            Any metric, see :func:`get_metric`.
+        method : str, default=None
+            See :func:`fold_posterior`; None: as set before. So are the other parameters.
+        omega, estimand, prior, rho, prior_per_fold, pos_label : object
+            See :func:`fold_posterior`.
+
+        Returns
+        -------
+        Posterior
+            The posterior, with ``diagnostics``.
+        """
+        asked: dict[str, Any] = {
+            "omega": omega,
+            "estimand": estimand,
+            "prior": prior,
+            "rho": rho,
+            "prior_per_fold": prior_per_fold,
+        }
+        asked = {name: value for name, value in asked.items() if value is not None}
+        if method is None:
+            pooled_only = {"omega", "estimand"} & asked.keys()
+            method = "pooled" if pooled_only else self.options.method
+        known = find_method(method).options
+        for name in asked:
+            check_option(method, name)
+        before = {
+            "omega": self.options.omega,
+            "estimand": self.options.estimand,
+            "prior": self.options.prior,
+            "n_train": self.splits.n_train,
+            "n_test": self.splits.n_test,
+        }
+        if asked.get("omega", "auto") != "auto":
+            before["estimand"] = "algorithm"  # a given omega answers no other question
+        # What was not asked for is as set before, if the method knows it.
+        before = {name: value for name, value in before.items() if name in known}
+        options = FoldOptions(method, **(before | asked))
+        if options.pools:
+            self.splits.refuse_pooling(method)
+        return make_fold_posterior(self.folds(metric, pos_label), options)
+
+    def interval(
+        self,
+        metric: MetricLike,
+        method: str | None = None,
+        level: float | None = None,
+        kind: str | None = None,
+        **options: Any,
+    ) -> Interval:
+        """Interval of a metric.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            Any metric, see :func:`get_metric`.
+        method : str, default=None
+            See :func:`fold_posterior`; None: as set before. So are the other parameters.
+        level : float, default=None
+            Probability of the interval.
+        kind : {"eti", "hdi"}, default=None
+            Equal-tailed or highest-density.
+        **options : dict
+            ``omega, estimand, prior, rho, prior_per_fold, pos_label``, see :func:`fold_posterior`.
+
+        Returns
+        -------
+        Interval
+            Ends ``low`` and ``high``.
+        """
+        level = self.level if level is None else check_level(level)
+        kind = self.kind if kind is None else check_kind(kind)
+        return self.posterior(metric, method, **options).interval(level, kind)
+
+    @cached_property
+    def posteriors(self) -> dict:
+        """Posterior of every metric that was asked for, by name."""
+        with collect_into(self._warnings):
+            return {name: self.posterior(name) for name in self.metrics}
+
+    @cached_property
+    def intervals(self) -> dict:
+        """Interval of every metric that was asked for, by name."""
+        with collect_into([]):  # metrics that warn alike warn once
+            return {
+                name: posterior.interval(self.level, self.kind)
+                for name, posterior in self.posteriors.items()
+            }
+
+    @property
+    def question(self) -> str:
+        """What the intervals are about, in words."""
+        if self.options.estimand == "model":
+            return "How well does the one model do that is fitted on all rows?"
+        low, high = np.min(self.splits.n_train), np.max(self.splits.n_train)
+        rows = f"{low}" if low == high else f"{low} to {high}"
+        return (
+            f"How well does the algorithm do on average when it is trained on {rows} rows with "
+            "these class counts?"
+        )
+
+    def disagreement(self) -> list:
+        """Name the metrics on which the folds disagree more than sampling explains.
+
+        Returns
+        -------
+        list of str
+            One text per metric; empty if all is well.
+        """
+        if self.splits.obstacle:
+            return []
+        return [text for name in self.metrics if (text := self.folds(name).disagreement())]
+
+    def warn(self) -> None:
+        """One warning for failed folds, one for folds that disagree."""
+        left = len(self.counts)
+        if self.failed_folds:
+            warn_user(
+                f"left out, because they failed: folds {list(self.failed_folds)} of "
+                f"{left + len(self.failed_folds)} (counted from 0). The answer rests on {left} "
+                f"fold{'s' * (left != 1)}.",
+                FitFailedWarning,
+            )
+        if self.splits.overlap:
+            warn_user(
+                f"split {self.splits.overlap[0]} tests rows that it has trained on: its score says "
+                "nothing about new rows.",
+                UserWarning,
+            )
+        if found := self.disagreement():
+            warn_of_disagreement(found)
+
+    def to_dict(self) -> dict:
+        """Plain representation.
+
+        Returns
+        -------
+        dict
+            Settings, counts, and per metric the interval and the diagnostics.
+        """
+        prior = self.options.prior
+        return {
+            "method": self.options.method,
+            "level": self.level,
+            "kind": self.kind,
+            "prior": prior if isinstance(prior, str) else np.asarray(prior).tolist(),
+            "question": self.question,
+            "n": self.n,
+            "seed": self.seed,
+            "failed_folds": list(self.failed_folds),
+            "counts": self.counts.to_dict(),
+            "metrics": {
+                name: {
+                    "low": self.intervals[name].low,
+                    "high": self.intervals[name].high,
+                    **posterior.diagnostics.to_dict(),
+                }
+                for name, posterior in self.posteriors.items()
+            },
+        }
+
+    def to_frame(self) -> Any:
+        """Table with one row per metric.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Point values, interval, omega and diagnostics.
+        """
+        rows = self.to_dict()["metrics"]
+        return data_frame(self, list(rows.values()), index=list(rows)).rename_axis("name")
+
+    def report(
+        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+    ) -> IntervalReport:
+        """All metrics with their intervals, the methods side by side, and warnings.
+
+        Parameters
+        ----------
+        level : float, default=None
+            Probability of the intervals; by default as set before.
+        kind : {"eti", "hdi"}, default=None
+            Equal-tailed or highest-density; by default as set before.
+        digits : int, default=None
+            Decimals; by default 3, more for narrow intervals. Never more than the Monte Carlo error
+            supports.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        level = self.level if level is None else check_level(level)
+        kind = self.kind if kind is None else check_kind(kind)
+        return cv_report(self, level, kind, check_digits(digits))
+
+
+def _assumed_splits(counts, n_failed, n_repeats):
+    """Splits that test every row `n_repeats` times, for results without indices."""
+    repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
+    if n_repeats is None:
+        warn_user(
+            "cv_results does not hold the indices of the splits: the folds are taken to "
+            "test every row once. Call cross_validate(..., return_indices=True), or give "
+            "n_repeats=.",
+            UserWarning,
+        )
+    n_folds = len(counts) + n_failed
+    refuse_if(
+        n_folds % repeats,
+        "n_repeats",
+        f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
+    )
+    size = np.asarray(counts.n)
+    return Splits(size.sum() // repeats - size, size, repeats)

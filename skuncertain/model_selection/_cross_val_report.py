@@ -1,0 +1,282 @@
+"""The report of a cross-validation."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from skuncertain._reporting.build import column, free_key, interval_cell, make_report, section
+from skuncertain._reporting.text import folds_text
+from skuncertain._utils.warnings import collect_into, silence
+from skuncertain.metrics._posterior import cell_tables
+from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._report_parts import MOST_CLASSES, confusion_section
+from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.model_selection._fold_methods import (
+    METHODS,
+    SIDE_BY_SIDE,
+    FoldOptions,
+    make_fold_posterior,
+)
+from skuncertain.model_selection._folds import Folds
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._beta import BetaPosterior
+
+READING = (
+    "Each interval holds the answer to the question above with the probability that is given as "
+    "level, given the folds, the prior and the method.",
+    "pooled is the metric of all folds added up, mean the average of the fold values. Folds share "
+    "most of their training rows, so n rows are not n independent ones: they count as omega times "
+    "n. The row weight omega is estimated from how much the folds disagree (auto, experimental), "
+    "or it is (K + 1) / (2 K) as published by Wang and Li.",
+    "fold variance is the variance between folds over what chance alone gives: about 1 for a "
+    "stable learner. p is the probability of folds that differ so much by chance.",
+    "The interval says nothing about data from elsewhere. Two intervals that overlap are no proof "
+    "that two models are equal: use compare_cv on the same folds.",
+)
+
+
+def cv_report(result, level, kind, digits=None):
+    """Report of a CrossValPosterior."""
+    options, counts = result.options, result.counts
+    warnings: list = []
+    with silence(), collect_into(warnings):  # they are told in the report
+        cells = {
+            name: interval_cell(
+                posterior.interval(level, kind),
+                error=posterior.interval_error(level, kind),
+                point=posterior.observed,
+            )
+            for name, posterior in result.posteriors.items()
+        }
+    sections = {"scores": _scores(result, cells)}
+    if not result.splits.obstacle:
+        sections["methods"] = _methods(result, level, kind, cells)
+    sections["folds"] = _folds(result, cells)
+    sections["confusion"] = _confusion(result, level, kind)
+    return make_report(
+        "cross-validation",
+        "Cross-validation report",
+        settings={
+            "level": level,
+            "kind": kind,
+            "prior": _prior_text(result) if "prior" in METHODS[options.method].options else None,
+            "method": options.method,
+            "omega": _weight_text(result) if options.method == "pooled" else None,
+            "n": result.n,
+            "k": folds_text(result.n_folds, result.n_repeats)
+            + (" (assumed to partition the rows)" if result.assumed else ""),
+            "estimand": options.estimand,
+            "classes": counts.n_classes,
+            "pos_label": counts.pos_label,
+            "draws": _draws_text(result),
+        },
+        question=result.question,
+        sections=sections,
+        warnings=_warnings(result, warnings),
+        reading=READING,
+        digits=digits,
+    )
+
+
+def _prior_text(result):
+    """Priors of the metrics; those that are not proportions have another."""
+    metrics: dict = {}
+    for name, posterior in result.posteriors.items():
+        metrics.setdefault(posterior.prior, []).append(name)
+    if len(metrics) == 1:
+        return next(iter(metrics))
+    return "; ".join(f"{text} ({', '.join(names)})" for text, names in metrics.items())
+
+
+def _weight_text(result):
+    """How much of a row each row counts, in words."""
+    omega, published = result.options.omega, wang_li_omega(result.n_folds)
+    if omega == "wang_li":
+        return f"{published:.3f}, (K + 1) / (2 K) as published by Wang and Li"
+    text = "estimated from the folds" if omega == "auto" else f"{omega:g}"
+    return f"{text} (Wang and Li: {published:.3f})"
+
+
+def _draws_text(result):
+    drawn = [name for name, posterior in result.posteriors.items() if posterior.n_draws]
+    if not drawn:
+        return None
+    number = result.posteriors[drawn[0]].n_draws
+    return f"{number} for {', '.join(drawn)}, seed {result.seed}"
+
+
+def _warnings(result, warnings):
+    notes = list(dict.fromkeys([*result.notes, *result._warnings, *warnings]))
+    if result.failed_folds:
+        notes.append(f"folds {list(result.failed_folds)} failed and are left out.")
+    if result.splits.overlap:
+        notes.append(
+            f"split {result.splits.overlap[0]} tests rows that it has trained on: its score says "
+            "nothing about new rows."
+        )
+    if result.splits.obstacle:
+        notes.append(f"the folds cannot be pooled: {result.splits.obstacle}.")
+    notes += [
+        f"folds disagree more than sampling explains on {text}." for text in result.disagreement()
+    ]
+    return notes
+
+
+def _scores(result, cells):
+    pooled = result.options.method == "pooled"
+    rows = []
+    for name, posterior in result.posteriors.items():
+        about = posterior.diagnostics
+        values = np.asarray(result.folds(name).values, dtype=float)
+        values = values[np.isfinite(values)]
+        # Folds that are all 0/0 cannot disagree: that is no evidence of anything.
+        seen = values.size > 0
+        rows.append(
+            {
+                "metric": name,
+                "pooled": about.pooled,
+                "mean": about.fold_mean,
+                "interval": cells[name],
+                "omega": about.omega if pooled and seen else None,
+                "lowest_fold": values.min() if seen else None,
+                "highest_fold": values.max() if seen else None,
+                "fold_variance": about.variance_ratio if seen else None,
+                "p_value": about.p_value if seen else None,
+            }
+        )
+    columns = [
+        *("metric", "pooled", "mean", "interval"),
+        *([column("omega", digits=2)] if pooled else []),
+        column("lowest_fold", "lowest fold"),
+        column("highest_fold", "highest"),
+        column("fold_variance", "fold variance", digits=2),
+        column("p_value", "p", digits=2, share=True),
+    ]
+    return section(
+        "Scores",
+        columns,
+        rows,
+        notes=[
+            "pooled: all folds added up; mean: of the fold values;",
+            "fold variance: spread between folds divided by the spread that chance alone gives "
+            "(about 1 for a stable learner);",
+            "p: probability of folds that differ so much by chance",
+        ],
+    )
+
+
+def _methods(result, level, kind, cells):
+    """The same metrics by several methods, the one that was asked for first."""
+    options = result.options
+    omega = options.omega if isinstance(options.omega, str) else f"omega {options.omega:g}"
+    first = omega if options.method == "pooled" else options.method
+    others = {name: how for name, how in SIDE_BY_SIDE.items() if name != first}
+    if result.n < 5 * result.n_folds:  # there its intervals are too short
+        others.pop("averaged", None)
+    rows, missing = [], set()
+    with silence():  # what matters is told of the method that was asked for
+        for name in result.metrics:
+            row = {"metric": name, first: cells[name]}
+            for method, how in others.items():
+                try:
+                    posterior = result.posterior(name, **how)
+                except ValueError:  # not for this metric or this number of folds
+                    missing.add(method)
+                    continue
+                row[method] = interval_cell(
+                    posterior.interval(level, kind),
+                    error=posterior.interval_error(level, kind),
+                    point=posterior.observed,
+                )
+            rows.append(row)
+    shown = [first, *others]
+    ranges = {name: metric.range for name, metric in result.metrics.items()}
+    notes = ["auto, wang_li: pooled counts with that omega"]
+    if any(_leaves(row[key], ranges[row["metric"]]) for row in rows for key in shown if key in row):
+        notes.append("t intervals can extend beyond the range of the metric")
+    if missing:
+        notes.append(f"-: {', '.join(sorted(missing))} cannot answer for that metric")
+    return section(
+        "Methods side by side",
+        ["metric", column(first, f"{first} (asked)"), *map(column, others)],
+        rows,
+        notes=notes,
+        figure={"type": "methods", "columns": shown, "numbers_aside": True},
+    )
+
+
+def _leaves(cell, limits):
+    return cell["low"] < limits[0] or cell["high"] > limits[1]
+
+
+def _folds(result, cells):
+    values = {name: np.asarray(result.folds(name).values, dtype=float) for name in result.metrics}
+    keys = {name: free_key(name, ("split", "n")) for name in values}
+    size = np.asarray(result.counts.n)
+    kept = [k for k in range(len(size) + len(result.failed_folds)) if k not in result.failed_folds]
+    rows = [
+        {"split": kept[k], "n": size[k], **{keys[name]: part[k] for name, part in values.items()}}
+        for k in range(len(size))
+    ]
+    entries = [
+        {
+            "name": name,
+            "values": values[name],
+            "interval": interval_cell(
+                (cells[name]["low"], cells[name]["high"]),
+                posterior.diagnostics.pooled,
+                cells[name]["error"],
+            ),
+        }
+        for name, posterior in result.posteriors.items()
+    ]
+    return section(
+        "Fold spread",
+        ["split", "n", *keys.values()],
+        rows,
+        notes=["dots: folds; line: all folds added up; shaded: the interval"],
+        figure={"type": "folds", "entries": entries, "numbers_aside": True},
+        in_text=False,
+    )
+
+
+def _confusion(result, level, kind):
+    notes, options = [], result.options
+    if result.splits.obstacle:
+        notes, options = [f"no intervals: {result.splits.obstacle}."], None
+    elif options.method != "pooled":  # the rates are pooled, whatever the method of the metrics is
+        options = FoldOptions()
+        if result.counts.n_classes <= MOST_CLASSES:
+            notes = ["the intervals of the rates are pooled with omega auto and prior 1."]
+    if result.n_repeats > 1:
+        notes.append(f"counts are averages over {result.n_repeats} repetitions.")
+    return _confusion_of(result.counts, result.n_repeats, options, level, kind, notes)
+
+
+def selected_confusion(counts, n_repeats, level, kind):
+    """Section with the confusion matrix of one candidate, from its folds."""
+    notes = ["of the selected candidate, all folds added up; omega auto, prior 1"]
+    return _confusion_of(counts, n_repeats, FoldOptions(), level, kind, notes)
+
+
+def _confusion_of(counts, n_repeats, options, level, kind, notes):
+    """Section with the sum of all folds; without options the rates have no intervals."""
+    drawn = options is not None and counts.n_classes <= MOST_CLASSES
+    rates = fold_rates(counts.counts, n_repeats, options) if drawn else None
+    matrix, labels = counts.counts.sum(axis=-3) / n_repeats, list(map(str, counts.labels))
+    return confusion_section(matrix, labels, rates, level, kind, notes)
+
+
+def fold_rates(matrices, n_repeats, options):
+    """Posterior of P(predicted j | true i) for all cells, from folds ``(splits, C, C)``."""
+    tables = np.moveaxis(cell_tables(np.asarray(matrices, dtype=float)), 0, -3)
+    folds = Folds(tables, get_metric("recall"), 1, n_repeats)
+    with silence():  # an empty class is told of the metrics
+        weight = make_fold_posterior(folds, replace(options, prior=1.0)).diagnostics.omega
+    hits, misses = folds.pooled[..., 1, 1], folds.pooled[..., 1, 0]
+    before = after = prior = options.prior_for(np.shape(matrices)[-1])
+    if not isinstance(prior, float):
+        after = prior.sum(axis=-1, keepdims=True) - prior
+    return BetaPosterior(
+        weight * hits + before, weight * misses + after, about=About(observed=folds.observed)
+    )

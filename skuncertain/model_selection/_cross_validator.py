@@ -1,0 +1,553 @@
+"""`BayesianCrossValidator`: cross-validation whose scores come with intervals."""
+
+from __future__ import annotations
+
+import time
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.model_selection import check_cv, cross_validate
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+
+from skuncertain._reporting.report import HasReport, IntervalReport
+from skuncertain._utils.retry import retry_lost_workers
+from skuncertain._utils.typing import LabelLike, MetricLike, MetricsLike, PriorLike, RandomStateLike
+from skuncertain._utils.validation import (
+    check_bool,
+    check_kind,
+    check_level,
+    refuse_if,
+    resolve_seed,
+)
+from skuncertain._utils.warnings import collect_into
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._scorer import TolerantScorer
+from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
+from skuncertain.model_selection._fold_methods import FoldOptions, check_omega
+from skuncertain.model_selection._read_cross_validate import predict_folds, read_counts
+from skuncertain.model_selection._refitted import RefittedPredictions
+from skuncertain.model_selection._splits import (
+    Splits,
+    align_columns,
+    as_rows,
+    check_target,
+    counting_scorer,
+    warn_of_unknown_classes,
+)
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._interval import Interval
+
+
+class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstimator, HasReport):
+    """Cross-validate a classifier and give every score an interval (this is not a splitter).
+
+    Parameters
+    ----------
+    estimator : object
+        Classifier, pipeline or search. ``BayesianCrossValidator(GridSearchCV(...))`` is nested
+        cross-validation.
+    cv : int, splitter or iterable, default=None
+        As in ``cross_validate``: None is 5 folds, stratified for classifiers.
+    metrics : list of str, Metric or callable, default=None
+        By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
+        balanced_accuracy, f1_macro and mcc. Any other can be asked for after `fit`.
+    method : str, default="pooled"
+        See :func:`fold_posterior`. Splits in which rows are tested unequally often
+        (``ShuffleSplit``) or learnt from unequally often (``TimeSeriesSplit``) allow
+        "nadeau_bengio" only.
+    omega : {"auto", "wang_li"} or float, default="auto"
+        Weight of the pooled counts.
+    estimand : {"algorithm", "model"}, default="algorithm"
+        Whose performance: that of the algorithm on average over training sets of this size and
+        class counts, or that of the one model fitted on all rows.
+    prior : float, str or array-like of shape (C, C), default=1.0
+        On each side of a proportion, see :func:`fold_posterior`.
+    level : float, default=0.95
+        Probability of the intervals.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    labels : sequence, default=None
+        All classes; by default those in `y`.
+    pos_label : label, default=None
+        Positive class. With two classes the default is 1 if 1 is a label, otherwise the last label.
+    keep_predictions : bool, default=False
+        Whether to keep the predictions of the test rows.
+    refit : bool, default=True
+        Whether to fit a copy of the estimator on all rows; `predict` and its like need it.
+    n_jobs : int, default=None
+        Folds to fit at the same time, as in ``cross_validate``. Counts do not depend on it.
+    verbose : int, default=0
+        Progress messages.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of metrics whose posterior is drawn. It does not touch the splits or the estimator.
+    error_score : "raise" or nan, default="raise"
+        What to do if a fold fails: stop, or leave the fold out with a warning.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        What ``cross_validate`` returned, with the indices of the splits.
+    counts_ : ConfusionCounts
+        One matrix per split, R times K if the folds are repeated, in the order of the splits.
+    posteriors_ : dict
+        Posterior of every metric; computed when first asked for.
+    intervals_ : dict
+        Interval of every metric; computed when first asked for.
+    result_ : CrossValPosterior
+        All of that without the data: what :func:`cross_val_posterior` returns.
+    estimator_ : object
+        Estimator fitted on all rows, with `refit`.
+    classes_ : ndarray of shape (C,)
+        Class labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if the estimator knows them.
+    predictions_ : list of ndarray
+        Predicted labels of the test rows of every split (their rows are in
+        ``cv_results_["indices"]["test"]``); None for a split that failed. With `keep_predictions`.
+    score_classes_ : ndarray
+        Classes of the columns of `scores_`; one column speaks for the last.
+    scores_ : list of ndarray or None
+        The same for ``predict_proba`` or else ``decision_function``, if there is one.
+    refit_time_ : float
+        Seconds for the fit on all rows.
+
+    See Also
+    --------
+    cross_val_posterior : The same as a function, for the posteriors alone.
+    CrossValPosterior.from_cv_results : From the result of ``cross_validate``.
+    ConfusionCountsScorer : What collects the counts.
+    fold_posterior : The methods.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skuncertain import BayesianCrossValidator
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> bcv = BayesianCrossValidator(model, cv=10).fit(X, y)
+    >>> bcv.interval("f1")
+    Interval(low=0.967..., high=0.992...)
+    >>> bcv.interval("f1", omega="wang_li")  # as published
+    Interval(low=0.966..., high=0.992...)
+    >>> bcv.predict(X[:3])
+    array([0, 0, 0])
+    """
+
+    # A router, not a consumer: there is nothing to request for `groups` itself.
+    __metadata_request__fit = {"groups": UNUSED}  # noqa: RUF012
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: Any = None,
+        metrics: MetricsLike | None = None,
+        method: str = "pooled",
+        omega: Any = "auto",
+        estimand: str = "algorithm",
+        prior: PriorLike = 1.0,
+        level: float = 0.95,
+        kind: str = "eti",
+        labels: Any = None,
+        pos_label: LabelLike = None,
+        keep_predictions: bool = False,
+        refit: bool = True,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: RandomStateLike = None,
+        error_score: Any = "raise",
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.metrics = metrics
+        self.method = method
+        self.omega = omega
+        self.estimand = estimand
+        self.prior = prior
+        self.level = level
+        self.kind = kind
+        self.labels = labels
+        self.pos_label = pos_label
+        self.keep_predictions = keep_predictions
+        self.refit = refit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+        self.error_score = error_score
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = copy(inner.classifier_tags)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False  # one confusion matrix per fold
+        tags.input_tags = inner.input_tags
+        tags.non_deterministic = inner.non_deterministic
+        tags.target_tags.required = True
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where the arguments of `fit` go: to the estimator's `fit` and to the splitter.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing.
+        """
+        return (
+            MetadataRouter(owner=type(self).__name__)
+            .add(
+                estimator=self.estimator,
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+            .add(
+                splitter=check_cv(self.cv),
+                method_mapping=MethodMapping().add(caller="fit", callee="split"),
+            )
+        )
+
+    def fit(
+        self, X: Any, y: ArrayLike, groups: ArrayLike | None = None, **params: Any
+    ) -> BayesianCrossValidator:
+        """Run the cross-validation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            Rows.
+        y : array-like of shape (n,)
+            Class labels.
+        groups : array-like of shape (n,), default=None
+            Groups for the splitter.
+        **params : dict
+            Further arguments for the estimator's `fit`, such as `sample_weight` (which weights the
+            fit, never the counts). With metadata routing they go where they are requested.
+
+        Returns
+        -------
+        BayesianCrossValidator
+            The fitted object.
+        """
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)  # nothing of an earlier fit is to be left
+        check_bool("refit", self.refit)
+        check_bool("keep_predictions", self.keep_predictions)
+        target = check_target(X, y, self.labels, self.pos_label, type(self).__name__)
+        options = FoldOptions(self.method, self.omega, self.estimand, self.prior)
+        options.prior_for(len(target.labels))
+        level, kind = check_level(self.level), check_kind(self.kind)
+        metrics = check_metrics(self.metrics, len(target.labels), target.positive)
+        tolerant = isinstance(self.error_score, float) and np.isnan(self.error_score)
+        refuse_if(
+            not (tolerant or (isinstance(self.error_score, str) and self.error_score == "raise")),
+            "error_score",
+            "error_score must be 'raise' or nan (the fold is left out): a number cannot stand "
+            "for a confusion matrix, got {value}.",
+            self.error_score,
+        )
+        seed = resolve_seed(self.random_state)
+        split_params, fold_params, fit_params = self._route(groups, params)
+        notes: list = []
+        with collect_into(notes):
+            splits, known = self._split(X, target, options, split_params)
+        self.cv_results_ = self._run(X, target, splits, metrics, fold_params)
+        counts, left, failed_folds = read_counts(
+            self.cv_results_, None, None, target.labels, target.pos_label, known
+        )
+        self.result_ = CrossValPosterior(
+            counts,
+            metrics,
+            options,
+            left,
+            failed_folds,
+            seed,
+            notes=tuple(notes),
+            level=level,
+            kind=kind,
+        )
+        if self.refit:
+            start = time.perf_counter()
+            self.estimator_ = clone(self.estimator).fit(X, target.y, **fit_params)
+            self.refit_time_ = time.perf_counter() - start
+        self._set_fitted_names(X, target.labels)
+        self.result_.warn()
+        return self
+
+    def _split(self, X, target, options, split_params):
+        """Split once, and look before the long work begins."""
+        cv = check_cv(self.cv, target.y, classifier=is_classifier(self.estimator))
+        n_rows = len(target.codes)
+        splits = [
+            (as_rows(train, n_rows), as_rows(test, n_rows))
+            for train, test in cv.split(X, target.y, **split_params)
+        ]
+        known = Splits.of([train for train, _ in splits], [test for _, test in splits])
+        if options.pools:
+            known.refuse_pooling(options.method)
+        check_omega(options.omega, len(splits) / known.n_repeats)
+        warn_of_unknown_classes(splits, target)
+        return splits, known
+
+    def _run(self, X, target, splits, metrics, fold_params):
+        """Result of ``cross_validate`` with the counts of every fold."""
+        scorer = counting_scorer(target, metrics)
+        run = partial(
+            cross_validate,
+            self.estimator,
+            X,
+            target.y,
+            scoring=scorer if self.error_score == "raise" else TolerantScorer.of(scorer, target.y),
+            cv=splits,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            params=fold_params,
+            return_estimator=self.keep_predictions,
+            return_indices=True,
+            error_score=self.error_score,
+        )
+        # Folds are clones, so a second run gives the same.
+        results = retry_lost_workers(run, "all folds are run again")
+        if self.keep_predictions:
+            self._keep_predictions(results.pop("estimator"), X, results["indices"]["test"])
+        return results
+
+    def _route(self, groups, params):
+        """Arguments of split, of cross_validate and of the fit on all rows."""
+        if not get_config()["enable_metadata_routing"]:
+            return {"groups": groups}, params, params
+        if groups is not None:
+            params = {**params, "groups": groups}
+        routed = process_routing(self, "fit", **params)
+        wanted = get_routing_for_object(self.estimator).consumes(method="fit", params=params.keys())
+        fold_params = {name: value for name, value in params.items() if name in wanted}
+        return routed.splitter.split, fold_params, routed.estimator.fit
+
+    def _keep_predictions(self, estimators, X, tests):
+        self.predictions_ = predict_folds(estimators, X, tests)
+        self.scores_ = None
+        for name in ("predict_proba", "decision_function"):
+            if all(hasattr(estimator, name) for estimator in estimators):
+                self.scores_ = predict_folds(estimators, X, tests, name)
+                self.score_classes_ = align_columns(self.scores_, estimators)
+                break
+
+    def _set_fitted_names(self, X, labels):
+        self.classes_ = np.array(labels)
+        if self.refit:
+            for name in ("classes_", "n_features_in_", "feature_names_in_"):
+                if hasattr(self.estimator_, name):
+                    setattr(self, name, getattr(self.estimator_, name))
+        elif np.ndim(X) == 2 or hasattr(X, "columns"):
+            self.n_features_in_ = np.shape(X)[1]
+
+    # ----------------------------------------------------------------------------------------------
+    # Posteriors and intervals
+
+    @property
+    def counts_(self) -> ConfusionCounts:
+        """One confusion matrix per split that worked."""
+        return self._fitted("result_").counts
+
+    @property
+    def posteriors_(self) -> dict:
+        """Posterior of every metric, by name."""
+        return dict(self._fitted("result_").posteriors)
+
+    @property
+    def intervals_(self) -> dict:
+        """Interval of every metric, by name."""
+        return dict(self._fitted("result_").intervals)
+
+    def posterior(self, metric: MetricLike, method: str | None = None, **options: Any) -> Posterior:
+        """Posterior of any metric.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            See :func:`get_metric`.
+        method : str, default=None
+            See :func:`fold_posterior`; by default that of the constructor.
+        **options : dict
+            ``omega, estimand, prior, rho, prior_per_fold, pos_label``, see :func:`fold_posterior`.
+
+        Returns
+        -------
+        Posterior
+            The posterior, with ``diagnostics``.
+        """
+        return self._fitted("result_").posterior(metric, method, **options)
+
+    def interval(
+        self,
+        metric: MetricLike,
+        method: str | None = None,
+        level: float | None = None,
+        kind: str | None = None,
+        **options: Any,
+    ) -> Interval:
+        """Interval of any metric.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            See :func:`get_metric`.
+        method : str, default=None
+            See :func:`fold_posterior`; by default that of the constructor.
+        level : float, default=None
+            Probability of the interval; by default that of the constructor.
+        kind : {"eti", "hdi"}, default=None
+            Equal-tailed or highest-density; by default that of the constructor.
+        **options : dict
+            ``omega, estimand, prior, rho, prior_per_fold, pos_label``, see :func:`fold_posterior`.
+
+        Returns
+        -------
+        Interval
+            Ends ``low`` and ``high``.
+        """
+        return self._fitted("result_").interval(metric, method, level, kind, **options)
+
+    def report(
+        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+    ) -> IntervalReport:
+        """All metrics with their intervals, the methods side by side, and warnings.
+
+        Parameters
+        ----------
+        level : float, default=None
+            Probability of the intervals; by default that of the constructor.
+        kind : {"eti", "hdi"}, default=None
+            Equal-tailed or highest-density; by default that of the constructor.
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
+        """
+        return self._fitted("result_").report(level=level, kind=kind, digits=digits)
+
+
+def cross_val_posterior(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    cv: Any = None,
+    metrics: MetricsLike | None = None,
+    method: str = "pooled",
+    omega: Any = "auto",
+    estimand: str = "algorithm",
+    prior: PriorLike = 1.0,
+    level: float = 0.95,
+    kind: str = "eti",
+    labels: Any = None,
+    pos_label: LabelLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict | None = None,
+    random_state: RandomStateLike = None,
+    error_score: Any = "raise",
+) -> CrossValPosterior:
+    """Cross-validate a classifier and return the posteriors of its metrics.
+
+    Parameters
+    ----------
+    estimator : object
+        Classifier, pipeline or search.
+    X : array-like of shape (n, features)
+        Rows.
+    y : array-like of shape (n,)
+        Class labels.
+    groups : array-like of shape (n,), default=None
+        Groups for the splitter.
+    cv : int, splitter or iterable, default=None
+        As in ``cross_validate``: None is 5 folds, stratified for classifiers.
+    metrics : list of str, Metric or callable, default=None
+        By default the usual ones; any other can be asked for later.
+    method, omega, estimand, prior : object
+        See :func:`fold_posterior`.
+    level, kind : float and str, default=0.95 and "eti"
+        Probability of the intervals; equal-tailed or highest-density ("hdi").
+    labels, pos_label : object, default=None
+        All classes, and the positive one; see :class:`BayesianCrossValidator`.
+    n_jobs : int, default=None
+        Folds to fit at the same time, as in ``cross_validate``.
+    verbose : int, default=0
+        Progress messages.
+    params : dict, default=None
+        Further arguments for the estimator's `fit`, such as `sample_weight`. With metadata routing
+        they go where they are requested.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed of metrics whose posterior is drawn.
+    error_score : "raise" or nan, default="raise"
+        What to do if a fold fails: stop, or leave the fold out with a warning.
+
+    Returns
+    -------
+    CrossValPosterior
+        With ``posteriors``, ``intervals``, ``posterior(metric)``, ``interval(metric)`` and
+        ``report()``.
+
+    See Also
+    --------
+    BayesianCrossValidator : The same as an estimator, which also predicts.
+    CrossValPosterior.from_cv_results : From the result of ``cross_validate``.
+    fold_posterior : From counts alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skuncertain import cross_val_posterior
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> posterior = cross_val_posterior(tree, X, y, cv=5)
+    >>> posterior.interval("f1")
+    Interval(low=0.919..., high=0.959...)
+    """
+    refuse_if(
+        hasattr(estimator, "keys"),
+        "estimator",
+        "estimator must be a classifier, got the result of cross_validate: use "
+        "CrossValPosterior.from_cv_results(results).",
+    )
+    validator = BayesianCrossValidator(
+        estimator,
+        cv=cv,
+        metrics=metrics,
+        method=method,
+        omega=omega,
+        estimand=estimand,
+        prior=prior,
+        level=level,
+        kind=kind,
+        labels=labels,
+        pos_label=pos_label,
+        refit=False,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        random_state=random_state,
+        error_score=error_score,
+    )
+    return validator.fit(X, y, groups, **(params or {})).result_

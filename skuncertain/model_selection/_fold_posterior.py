@@ -1,0 +1,196 @@
+"""K fold matrices, or K fold scores, become one posterior or interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
+from skuncertain._utils.validation import (
+    as_array,
+    check_integer,
+    check_kind,
+    check_level,
+    check_random_state,
+    refuse_if,
+)
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.model_selection._fold_methods import FoldOptions, make_fold_posterior
+from skuncertain.model_selection._fold_t import SCORE_METHODS, score_posterior
+from skuncertain.model_selection._folds import Folds
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._interval import Interval
+
+
+def fold_posterior(
+    counts: Any,
+    metric: MetricLike | None = None,
+    *,
+    method: str = "pooled",
+    omega: Any = "auto",
+    estimand: str = "algorithm",
+    prior: PriorLike = 1.0,
+    n_repeats: int = 1,
+    rho: float | None = None,
+    prior_per_fold: bool | None = None,
+    n_train: ArrayLike | None = None,
+    n_test: ArrayLike | None = None,
+    pos_label: LabelLike = None,
+    n_draws: int | None = None,
+    random_state: RandomStateLike = None,
+) -> Posterior:
+    r"""Posterior of a metric from the confusion matrices, or the scores, of K folds.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts or array-like of shape (..., K, C, C)
+        One confusion matrix per fold, rows true. Leading axes are independent problems.
+    metric : str, Metric or callable, default=None
+        See :func:`get_metric`. None means that `counts` are fold scores of shape (..., K).
+    method : str, default="pooled"
+        "pooled": Beta(ω·successes + λ, ω·failures + λ) of the summed folds. "averaged": a Beta with
+        the moments of the average of K fold posteriors; "average_exact": that average itself.
+        "dirichlet", "bootstrap": pooled counts as if rows were independent. "t", "corrected_t",
+        "nadeau_bengio": Student's t around the mean of the fold values.
+    omega : {"auto", "wang_li"} or float, default="auto"
+        ω of "pooled": estimated from how much the folds disagree (experimental until version 1.0),
+        the published (K + 1) / (2 K), or a number in [1/K, 1].
+    estimand : {"algorithm", "model"}, default="algorithm"
+        What ω = "auto" is about: training sets of this size, or the model fitted on all rows.
+    prior : float, str or array-like of shape (C, C), default=1.0
+        Pseudo-counts λ on each side of the proportion, or per cell: an array, "dirichlet".
+    n_repeats : int, default=1
+        Repetitions in which every row was tested once each; then K stands for all folds.
+    rho : float, default=None
+        Correlation between folds, by default 1/K ("averaged") or 0.7 ("corrected_t").
+    prior_per_fold : bool, default=None
+        Whether every fold gets the whole prior or λ/K, the default for "averaged".
+    n_train, n_test : int or array-like of shape (K,), default=None
+        Rows per fold, for "nadeau_bengio". By default the folds partition the rows.
+    pos_label : label, default=None
+        Positive class, by default that of the counts; index of the class if `counts` is an array.
+    n_draws, random_state : int, default=None
+        Number of draws where there is no exact form, and their seed.
+
+    Returns
+    -------
+    Posterior
+        Its ``diagnostics`` say what was done. The method notes have formulas and coverage.
+
+    See Also
+    --------
+    fold_interval : Only the interval.
+    cross_val_posterior, BayesianCrossValidator : Run the cross-validation as well.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> from skuncertain.model_selection import fold_posterior
+    >>> folds = ConfusionCounts.from_binary(
+    ...     tp=[12, 10, 14, 9, 13], fp=[3, 5, 2, 6, 4], fn=[4, 6, 2, 7, 3], tn=[21, 19, 22, 18, 20]
+    ... )
+    >>> posterior = fold_posterior(folds, "precision")
+    >>> posterior.interval(), posterior.diagnostics.omega
+    (Interval(low=0.581..., high=0.857...), 0.4605...)
+    >>> auc = [0.81, 0.84, 0.79, 0.86, 0.83]  # scores of any other metric
+    >>> fold_posterior(auc, method="nadeau_bengio", n_train=160, n_test=40).interval()
+    Interval(low=0.775..., high=0.876...)
+    """
+    options = FoldOptions(method, omega, estimand, prior, rho, prior_per_fold, n_train, n_test)
+    check_random_state(random_state)
+    n_repeats = check_integer("n_repeats", n_repeats, low=1)
+    if metric is None:
+        scores = _check_scores(counts, method)
+        return score_posterior(scores, method, n_repeats, rho=rho, n_train=n_train, n_test=n_test)
+    if not isinstance(counts, ConfusionCounts):
+        array = as_array("counts", counts)
+        refuse_if(
+            array.ndim < 3,
+            "counts",
+            "counts must have one matrix per fold, shape (..., K, C, C), got shape "
+            f"{array.shape}. For fold scores leave out the metric ({{value}}) and name the method.",
+            metric,
+        )
+        counts, pos_label = ConfusionCounts(array, pos_label=pos_label), None
+    refuse_if(
+        not counts.shape,
+        "counts",
+        "counts must have one matrix per fold, shape (..., K, C, C), got a single matrix: "
+        "use ConfusionCounts.posterior.",
+    )
+    refuse_if(
+        counts.shape[-1] % n_repeats or counts.shape[-1] == 0,
+        "n_repeats",
+        f"n_repeats={n_repeats} must divide the number of folds, {counts.shape[-1]}.",
+    )
+    folds = Folds.of(counts, metric, n_repeats, pos_label, n_draws, random_state)
+    return make_fold_posterior(folds, options, warn=True)
+
+
+def fold_interval(
+    counts: Any,
+    metric: MetricLike | None = None,
+    *,
+    level: float = 0.95,
+    kind: str = "eti",
+    **options: Any,
+) -> Interval:
+    """Interval of a metric from the confusion matrices, or the scores, of K folds.
+
+    Parameters
+    ----------
+    counts : ConfusionCounts or array-like of shape (..., K, C, C)
+        One confusion matrix per fold, or fold scores (..., K) if there is no `metric`.
+    metric : str, Metric or callable, default=None
+        See :func:`get_metric`.
+    level : float, default=0.95
+        Probability of the interval.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal-tailed or highest-density.
+    **options : dict
+        All other arguments of :func:`fold_posterior`: ``method, omega, estimand, prior, n_repeats,
+        rho, prior_per_fold, n_train, n_test, pos_label, n_draws, random_state``.
+
+    Returns
+    -------
+    Interval
+        Ends ``low`` and ``high``.
+
+    See Also
+    --------
+    fold_posterior : The whole distribution.
+
+    Examples
+    --------
+    >>> from skuncertain.model_selection import fold_interval
+    >>> folds = [[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]]
+    >>> fold_interval(folds, "recall")
+    Interval(low=0.502..., high=0.896...)
+    """
+    level, kind = check_level(level), check_kind(kind)
+    return fold_posterior(counts, metric, **options).interval(level, kind)
+
+
+def _check_scores(scores, method):
+    if not isinstance(scores, ConfusionCounts):
+        scores = as_array("counts", scores)
+    refuse_if(
+        isinstance(scores, ConfusionCounts) or scores.ndim > 2,
+        "metric",
+        "metric is missing: name the metric to compute from the counts. (Fold scores have "
+        "shape (K,) or (problems, K).)",
+    )
+    refuse_if(
+        method not in SCORE_METHODS,
+        "method",
+        f"fold scores alone allow method {', '.join(map(repr, SCORE_METHODS))}; {method!r} needs "
+        "confusion matrices and a metric.",
+    )
+    refuse_if(
+        scores.dtype.kind not in "iuf" or scores.size == 0 or scores.ndim == 0,
+        "counts",
+        "counts that are fold scores must be an array of numbers, got {value}.",
+        scores,
+    )
+    return scores.astype(float)

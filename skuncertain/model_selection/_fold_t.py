@@ -1,0 +1,133 @@
+"""Fold scores, of any metric, become Student's t around their mean."""
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skuncertain._utils.validation import as_array, refuse_if
+from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import InvalidParameterError
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._student_normal import StudentPosterior
+
+SCORE_METHODS = ("t", "corrected_t", "nadeau_bengio")
+GRANDVALET_RHO = 0.7
+_EPSILON = np.finfo(float).eps
+
+
+def score_posterior(
+    scores,
+    method,
+    n_repeats=1,
+    *,
+    rho=None,
+    n_train=None,
+    n_test=None,
+    metric=None,
+    range=(-np.inf, np.inf),
+):
+    """Posterior of the mean score from fold scores ``(..., splits)``.
+
+    "t" divides the variance of the folds by K; "corrected_t" divides it by 1 - rho as well; in
+    "nadeau_bengio" it is multiplied with 1/splits + n_test/n_train instead.
+    """
+    usable = ~np.isnan(scores)
+    number = usable.sum(axis=-1)
+    refuse_if(
+        metric is None and (number < 2).all(),
+        "method",
+        f"method={method!r} needs a score in at least two folds, got {{value}}.",
+        np.max(number, initial=0).item(),
+    )
+    _warn_of_unusable(scores, usable, metric or "score")
+    # In a stack, a problem with a single score has no answer; the others have theirs.
+    number = np.where(number < 2, np.nan, number)
+    mean, variance = _moments(scores, usable, number)
+    if method == "nadeau_bengio":
+        ratio = _test_over_train(scores.shape, usable, n_train, n_test)
+        df, spread = number - 1, variance * (1 / number + ratio)
+    else:
+        folds = number / n_repeats  # repetitions of the same rows are no further folds
+        refuse_if(
+            np.any(folds <= 1),
+            "method",
+            f"method={method!r} needs at least two folds in a repetition, got "
+            f"{np.fmin.reduce(folds, axis=None, initial=np.inf):g}: use method='nadeau_bengio'.",
+        )
+        df, spread = folds - 1, variance / folds
+        if method == "corrected_t":
+            rho = GRANDVALET_RHO if rho is None else rho
+            refuse_if(rho == 1, "rho", "rho must be below 1: the variance is divided by 1 - rho.")
+            spread = spread / (1 - rho)
+    with np.errstate(invalid="ignore"):
+        about = About(metric=metric, range=range, observed=mean)
+        return StudentPosterior(df, mean, np.sqrt(spread), about=about)
+
+
+def correlated_t(gaps, test_train_ratio):
+    """Correlated t of every row of gaps between fold scores, shape (pairs, splits)."""
+    return score_posterior(gaps, "nadeau_bengio", n_train=1.0, n_test=test_train_ratio)
+
+
+def round_gaps(gaps, *scores):
+    """Gaps without the rounding errors of their scores, so that equal ones are equal."""
+    unit = 2.0**-47 * max(np.fmax.reduce(np.abs(part), axis=None) for part in scores) or 1.0
+    return np.round(gaps / unit) * unit
+
+
+def _warn_of_unusable(scores, usable, name):
+    if not usable.all():
+        warn_user(
+            f"{name} is undefined (0/0) in {int((~usable).sum())} of {usable.size} folds: they are "
+            "left out, so the mean is not that of all rows.",
+            UndefinedMetricWarning,
+        )
+    if np.isinf(scores).any():
+        warn_user(
+            f"{name} is infinite in a fold: mean and variance of the folds do not exist. Use "
+            "method='pooled'.",
+            UndefinedMetricWarning,
+        )
+
+
+def _moments(scores, usable, number):
+    """Mean and variance of the usable scores."""
+    values = scores if usable.all() else np.where(usable, scores, 0.0)
+    with np.errstate(invalid="ignore"):
+        mean = values.sum(axis=-1) / number
+        deviation = values - mean[..., None]
+    # Equal scores have no variance at all, whatever the rounding of their mean.
+    scale = np.abs(values).max(axis=-1, keepdims=True)
+    ignored = (np.abs(deviation) <= 4 * _EPSILON * scale) | ~usable
+    deviation = np.where(ignored, 0.0, deviation)
+    return mean, np.square(deviation).sum(axis=-1) / (number - 1)
+
+
+def _test_over_train(shape, usable, n_train, n_test):
+    """Mean over the folds of n_test / n_train."""
+    sizes = []
+    for parameter, value in (("n_train", n_train), ("n_test", n_test)):
+        refuse_if(
+            value is None,
+            parameter,
+            f"method='nadeau_bengio' needs {parameter}, the number of rows per fold: a number, "
+            f"or one per fold ({shape[-1]}).",
+        )
+        array = as_array(parameter, value)
+        refuse_if(
+            array.dtype.kind not in "iuf" or not ((array > 0) & (array < np.inf)).all(),
+            parameter,
+            f"{parameter} must hold positive numbers of rows, got {{value}}.",
+            value,
+        )
+        try:
+            sizes.append(np.broadcast_to(array, shape) if array.ndim else array)
+        except ValueError:
+            raise InvalidParameterError(
+                f"{parameter} must be a number or have one entry per fold, {shape[-1]}, got "
+                f"shape {array.shape}.",
+                parameter=parameter,
+            ) from None
+    ratio = sizes[1] / sizes[0]
+    if not np.ndim(ratio):
+        return ratio
+    return np.where(usable, ratio, 0.0).sum(axis=-1) / np.maximum(usable.sum(axis=-1), 1)

@@ -1,0 +1,350 @@
+"""Reading ``cv_results_`` of a finished search: scores, counts, and how it was split."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
+
+from skuncertain._utils.validation import (
+    as_list,
+    as_numbers,
+    check_integer,
+    check_number,
+    refuse_if,
+)
+from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._labels import as_labels, check_pos_label
+from skuncertain.metrics._registry import directed, get_metric
+from skuncertain.metrics._scorer import is_count_key, read_cells
+from skuncertain.model_selection._splits import Splits
+
+HOW = (
+    "Pass a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_ (a dict "
+    "or a DataFrame)."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchScores:
+    """Fold scores of the candidates of a search.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (candidates, splits)
+        More is better; NaN where a fit failed.
+    metric : str
+        Key of the score, or name of the metric computed from counts.
+    metric_object : Metric or None
+        That metric.
+    counts : ConfusionCounts or None
+        Fold matrices of shape (candidates, splits), if the counts scorer was used.
+    considered : ndarray of shape (candidates,)
+        Candidates of the last resource level whose scores are all there.
+    selected : int
+        Index of the candidate that the search chose, or the best mean.
+    n_repeats : int
+        Repetitions of the cross-validation.
+    ratio : float
+        Test rows over training rows.
+    params : list or None
+        Parameters of the candidates.
+    notes : tuple of str
+        What was assumed or left out.
+    """
+
+    scores: np.ndarray
+    metric: str
+    metric_object: Any
+    counts: ConfusionCounts | None
+    considered: np.ndarray
+    selected: int
+    n_repeats: int
+    ratio: float
+    params: Any
+    notes: tuple
+
+    @property
+    def sign(self):
+        """1, or -1 for a metric of which less is better (the scores are then negative)."""
+        less = self.metric_object is not None and not self.metric_object.greater_is_better
+        return -1.0 if less else 1.0
+
+
+def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
+    """Scores of all candidates of a search or of its saved results."""
+    results, known = search, None
+    if hasattr(search, "cv_results_"):
+        results, known = search.cv_results_, search
+    if hasattr(results, "columns") and hasattr(results, "to_dict"):  # a DataFrame
+        results = {str(name): results[name].to_numpy() for name in results.columns}
+    refuse_if(
+        not hasattr(results, "keys"),
+        "search",
+        f"search must be a finished search, got {type(search).__name__}. {HOW}",
+    )
+    table = _score_table(results)
+    refuse_if(not table, "search", f"there are no columns split<k>_test_<score>. {HOW}")
+    refit = getattr(known, "refit", None)
+    refit = getattr(refit, "metric", refit)  # a rule of ours knows what it looked at
+    refit = refit if isinstance(refit, str) else None
+    cells = read_cells(table)
+    chosen = counts = None
+    if cells is None:
+        name, scores = _computed_scores(known, table, metric, refit)
+    else:
+        counts = _fold_counts(known, table, cells, labels, pos_label)
+        asked = refit if metric is None else metric
+        name, chosen, scores = _scores_of_counts(known, table, asked, counts)
+        scores = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, scores)
+    considered, left_out = _considered(results, scores)
+    repeats, ratio, assumed = _how_split(known, scores.shape[1], n_repeats, ratio)
+    selected = getattr(known, "best_index_", None)
+    if selected is None or not considered[selected]:
+        selected = np.argmax(np.where(considered, np.nan_to_num(scores).mean(axis=1), -np.inf))
+        assumed.append("the selected candidate is taken to be the one with the best mean")
+    params = results.get("params") if hasattr(results, "get") else None
+    refuse_if(
+        params is not None and (not hasattr(params, "__len__") or len(params) != len(scores)),
+        "search",
+        f"cv_results must hold the params of all {len(scores)} candidates, got {{value}}.",
+        params,
+    )
+    return SearchScores(
+        scores=scores,
+        metric=name,
+        metric_object=chosen,
+        counts=None if chosen is None else counts,
+        considered=considered,
+        selected=int(selected),
+        n_repeats=repeats,
+        ratio=ratio,
+        params=None if params is None else list(params),
+        notes=(*left_out, *assumed),
+    )
+
+
+def _considered(results, scores):
+    """Which candidates can be compared, and notes about the others."""
+    complete, notes = np.isfinite(scores).all(axis=1), []
+    if not complete.all():
+        failed = np.sum(~complete)
+        notes.append(f"{failed} of {len(scores)} candidates have missing scores and are left out")
+    if "iter" in results and "n_resources" in results:
+        last = np.asarray(results["iter"]) == np.max(results["iter"])
+        complete &= last
+        notes.append(
+            f"halving search: only the {np.sum(last)} candidates of the last resource level"
+        )
+    refuse_if(
+        not complete.any(),
+        "search",
+        "no candidate has all its scores: there is nothing to compare.",
+    )
+    return complete, notes
+
+
+def _score_table(results):
+    """Columns of split scores: {score: array of shape (candidates, splits)}."""
+    columns: dict[str, dict[int, Any]] = {}
+    for key in results:
+        if match := re.fullmatch(r"split(\d+)_test_(.+)", str(key)):
+            what = f"cv_results[{str(key)!r}]"
+            scores = as_numbers("search", results[key], what=what)
+            columns.setdefault(match[2], {})[int(match[1])] = scores
+    return {name: _as_table(name, found) for name, found in columns.items()}
+
+
+def _as_table(name, found):
+    """Scores of all splits, shape (candidates, splits)."""
+    refuse_if(
+        sorted(found) != list(range(len(found))),
+        "search",
+        f"cv_results lacks splits of {name!r}: got {sorted(found)} of {max(found) + 1}.",
+    )
+    shapes = sorted({split.shape for split in found.values()})
+    refuse_if(
+        len(shapes) > 1 or len(shapes[0]) != 1,
+        "search",
+        f"cv_results must hold one number per candidate in every split of {name!r}, got arrays "
+        f"of shape {' and '.join(map(str, shapes))}.",
+    )
+    return np.stack([found[k] for k in sorted(found)], axis=1)
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores that the search has computed
+
+
+def _computed_scores(search, table, metric, refit):
+    """Name of one of the scores of the search, and the scores."""
+    if metric is None:
+        metric = refit if refit in table else _only_one(list(table))
+    if isinstance(metric, str) and metric in table:
+        return metric, table[metric]
+    refuse_if(
+        list(table) != ["score"] or not isinstance(metric, str),
+        "metric",
+        f"metric must be one of the scores {list(table)}, got {{value}}.",
+        metric,
+    )
+    # A single score has no name of its own in the results; the search may know it.
+    known = getattr(search, "scoring", None)
+    refuse_if(
+        search is not None
+        and (known is None or isinstance(known, str))
+        and not _same_metric(known, metric),
+        "metric",
+        f"the search computed {known or 'the score of the estimator'!r}, not {metric!r}: leave "
+        "metric out, or use scoring=ConfusionCountsScorer() for any metric.",
+    )
+    return metric, table["score"]
+
+
+def _only_one(names):
+    """Name of the only score, or None if there is none."""
+    refuse_if(len(names) > 1, "metric", f"metric is missing: name one of the scores {names}.")
+    return names[0] if names else None
+
+
+def _same_metric(first, second):
+    try:
+        return first == second or get_metric(first).name == get_metric(second).name
+    except (TypeError, ValueError):
+        return False
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores of the counts scorer
+
+
+def _fold_counts(search, table, cells, labels, pos_label):
+    """Fold matrices of all candidates, with the names of the classes if they are known."""
+    scoring = getattr(search, "scoring", None)
+    labels = getattr(scoring, "labels", None) if labels is None else labels
+    labels = getattr(search, "classes_", None) if labels is None else labels
+    whole, size = np.nan_to_num(cells), cells.shape[-1]
+    _check_totals(table, whole.sum(axis=(-2, -1)))
+    if labels is None:
+        refuse_if(
+            pos_label is not None,
+            "pos_label",
+            "pos_label={value} needs labels, too: the results do not know the "
+            "names of the classes.",
+            pos_label,
+        )
+        return ConfusionCounts(whole)
+    labels = as_labels(labels)
+    refuse_if(
+        len(labels) != size,
+        "labels",
+        f"labels must name the {size} classes that were counted: {{value}}.",
+        labels,
+    )
+    # What the scorer took for positive is in the last row; another class can be asked for.
+    counted = pos_label if scoring is None else getattr(scoring, "pos_label", None)
+    counted = check_pos_label(labels, counted)
+    if size == 2 and labels.index(counted) == 0:
+        whole = whole[..., ::-1, ::-1]
+    return ConfusionCounts(
+        whole, labels=labels, pos_label=counted if pos_label is None else pos_label
+    )
+
+
+def _check_totals(table, total):
+    """Refuse counts that do not add up: a search drops keys that the first fold lacks."""
+    expected = table.get("n", total)
+    refuse_if(
+        expected.shape != total.shape,
+        "search",
+        f"cv_results must hold as many splits of 'n' as of the counts, got "
+        f"{expected.shape[1]} and {total.shape[1]}.",
+    )
+    refuse_if(
+        np.any(np.nan_to_num(expected) != total),
+        "search",
+        "the counts of a fold do not add up to its number of rows: a fold lacked a class. Name "
+        "all classes: ConfusionCountsScorer(labels=[...]).",
+    )
+
+
+def _scores_of_counts(search, table, asked, counts):
+    """Name, Metric and scores; no Metric if the scores are those of the column "score"."""
+    key, scoring = asked, getattr(search, "scoring", None)
+    if key is None and scoring is None:
+        key = _only_one([name for name in table if not is_count_key(name) and name != "score"])
+    is_score = isinstance(key, str) and key == "score"
+    if key is None or (is_score and scoring is not None):
+        # The first metric that the scorer was asked for is its "score".
+        metrics = getattr(scoring, "metrics", None) or ["accuracy"]
+        key = as_list("metrics", metrics)[0]
+    elif is_score and "score" in table:
+        return "score", None, table["score"]
+    if isinstance(key, str) and key.startswith("neg_") and key in table:
+        key = key.removeprefix("neg_")
+    chosen = directed(key)
+    scores = counts.score(chosen, zero_division=0.0)
+    alias = isinstance(asked, str) and asked != "score" and not asked.startswith("neg_")
+    return asked if alias else chosen.name, chosen, scores if chosen.greater_is_better else -scores
+
+
+# --------------------------------------------------------------------------------------------------
+# How it was split
+
+
+def _how_split(search, n_splits, n_repeats, ratio):
+    """Repetitions and test/train ratio: given, read from the splitter, or assumed and said so."""
+    cv, notes = getattr(search, "cv", None), []
+    repeats = getattr(cv, "n_repeats", None)
+    if n_repeats is not None:
+        repeats = check_integer("n_repeats", n_repeats, low=1)
+    elif not isinstance(repeats, int) or n_splits % repeats:
+        repeats = 1
+        if search is None:
+            notes.append("assumed: one repetition of K-fold (n_repeats=1)")
+    refuse_if(
+        n_splits % repeats,
+        "n_repeats",
+        f"n_repeats={repeats} must divide the number of splits, {n_splits}.",
+    )
+    folds = n_splits // repeats
+    if ratio is not None:
+        ratio = check_number("test_train_ratio", ratio, low=0, high=np.inf, closed=False)
+        return repeats, ratio, notes
+    if hasattr(cv, "train_size"):  # the ShuffleSplit family
+        return repeats, _shuffle_ratio(cv), notes
+    if isinstance(cv, list | tuple) and len(cv) == n_splits:
+        known = Splits.of(*zip(*cv, strict=True))
+        repeats = known.n_repeats if n_repeats is None else repeats
+        return repeats, float(np.mean(known.n_test / known.n_train)), notes
+    if cv is not None and not isinstance(cv, int) and not hasattr(cv, "split"):
+        notes.append("assumed: K-fold, because the splits of cv are used up")
+    refuse_if(
+        folds < 2,
+        "test_train_ratio",
+        "there is one fold per repetition, so the ratio of test to training rows is not known:",
+        remedy="give test_train_ratio=.",
+    )
+    if hasattr(cv, "max_train_size"):  # a split by time: training sets of 1, 2, ... parts
+        return repeats, float(np.mean(1 / np.arange(1, folds + 1))), notes
+    return repeats, 1 / (folds - 1), notes
+
+
+def _shuffle_ratio(cv):
+    test, train = cv.test_size, cv.train_size
+    if test is None and train is None:  # scikit-learn's defaults
+        test = 0.2 if isinstance(cv, GroupShuffleSplit) else 0.1
+    if isinstance(test, float) and train is None:
+        return test / (1 - test)
+    if isinstance(train, float) and test is None:
+        return (1 - train) / train
+    if test is not None and train is not None and type(test) is type(train):
+        return test / train
+    raise InvalidParameterError(
+        f"test_size={test!r} and train_size={train!r} do not tell the ratio of test to training "
+        "rows:",
+        parameter="test_train_ratio",
+        remedy="give test_train_ratio=.",
+    )

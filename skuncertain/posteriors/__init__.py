@@ -1,0 +1,20 @@
+"""Distributions of one number, behind one protocol.
+
+Every posterior has ``mean``, ``median``, ``std``, ``pdf``, ``cdf``, ``quantile``, ``interval``,
+``prob`` and ``sample``, whether it is a Beta, an integral, Student's t or draws; ``exact`` says
+which.
+"""
+
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._interval import Interval
+from skuncertain.posteriors._joint import JointPosterior
+
+__all__ = [
+    "About",
+    "BetaPosterior",
+    "Interval",
+    "JointPosterior",
+    "Posterior",
+]

@@ -1,0 +1,319 @@
+"""Scorers inside scikit-learn's own tools."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, f1_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skuncertain import ConfusionCounts, ConfusionCountsScorer
+from skuncertain.metrics import make_bound_scorer, make_metric
+from skuncertain.model_selection import CrossValPosterior
+
+X, Y = make_classification(300, 5, flip_y=0.1, random_state=0)
+X3, Y3 = make_classification(300, 6, n_informative=4, n_classes=3, class_sep=0.8, random_state=0)
+MODEL = make_pipeline(StandardScaler(), LogisticRegression())
+GRID = {"logisticregression__C": [0.01, 1.0]}
+CV = StratifiedKFold(5)
+NONE: dict = {}  # scikit-learn 1.6.0 with routing cannot do without params
+
+
+@pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
+def routing(request):
+    with sklearn.config_context(enable_metadata_routing=request.param):
+        yield request.param
+
+
+def predicted_matrix(y, labels=None):
+    matrices = []
+    predicted = cross_val_predict(MODEL, X if len(np.unique(y)) == 2 else X3, y, cv=CV, params=NONE)
+    for _, test in CV.split(X, y):
+        matrices.append(confusion_matrix(y[test], predicted[test], labels=labels))
+    return np.array(matrices)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_binary_keys_are_the_confusion_matrix(routing, n_jobs):
+    results = cross_validate(
+        MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer(), n_jobs=n_jobs, params=NONE
+    )
+    expected = predicted_matrix(Y)
+    for key, cell in {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}.items():
+        np.testing.assert_array_equal(results[f"test_{key}"], expected[:, cell[0], cell[1]])
+        assert results[f"test_{key}"].dtype.kind == "i"
+    np.testing.assert_array_equal(results["test_n"], expected.sum(axis=(1, 2)))
+    accuracy = np.trace(expected, axis1=1, axis2=2) / results["test_n"]
+    np.testing.assert_allclose(results["test_score"], accuracy)
+
+
+def test_one_key_per_cell_for_more_classes(routing):
+    scorer = ConfusionCountsScorer(metrics=["f1_macro", "recall"], pos_label=2)
+    results = cross_validate(MODEL, X3, Y3, cv=CV, scoring=scorer, params=NONE)
+    expected = predicted_matrix(Y3)
+    for i in range(3):
+        for j in range(3):
+            np.testing.assert_array_equal(results[f"test_n_{i}_{j}"], expected[:, i, j])
+    np.testing.assert_allclose(results["test_score"], results["test_f1_macro"])
+    np.testing.assert_allclose(
+        results["test_recall"], expected[:, 2, 2] / expected[:, 2].sum(axis=1)
+    )
+
+
+def _names(y):
+    return np.array(["ham", "spam"])[y]
+
+
+@pytest.mark.parametrize(
+    ("convert", "pos_label", "flipped"),
+    [
+        (_names, None, False),
+        (_names, "ham", True),
+        (lambda y: 2 * y - 1, None, False),
+        (lambda y: y + 1, None, True),  # labels {1, 2}: 1 is positive
+        (lambda y: y.astype(bool), None, False),
+        (lambda y: y.astype(float), None, False),
+    ],
+    ids=["strings", "other class", "-1 and 1", "1 and 2", "bool", "float"],
+)
+def test_labels(convert, pos_label, flipped):
+    scorer = ConfusionCountsScorer(pos_label=pos_label)
+    results = cross_validate(MODEL, X, convert(Y), cv=CV, scoring=scorer)
+    plain = cross_validate(MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer())
+    other = {"tp": "tn", "tn": "tp", "fp": "fn", "fn": "fp"}
+    for key in other:
+        np.testing.assert_array_equal(
+            results[f"test_{key}"], plain[f"test_{other[key] if flipped else key}"]
+        )
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "category", "string", "Float64"])
+def test_pandas_nullable_types(dtype):
+    pandas = pytest.importorskip("pandas")
+    y = pandas.Series(_names(Y) if dtype == "string" else Y, dtype=dtype)
+    results = cross_validate(MODEL, X, y, cv=CV, scoring=ConfusionCountsScorer())
+    plain = cross_validate(MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer())
+    np.testing.assert_array_equal(results["test_tp"], plain["test_tp"])
+
+
+@pytest.mark.parametrize("search", [GridSearchCV, RandomizedSearchCV, HalvingGridSearchCV])
+def test_searches(routing, search):
+    scorer = ConfusionCountsScorer(metrics=["f1", "fpr"])
+    options = {"n_iter": 2, "random_state": 0} if search is RandomizedSearchCV else {}
+    found = search(MODEL, GRID, scoring=scorer, refit="f1", cv=CV, **options).fit(X, Y)
+    assert found.best_score_ == found.cv_results_["mean_test_f1"][found.best_index_]
+    assert found.score(X, Y) == pytest.approx(f1_score(Y, found.predict(X)))
+    assert clone(found).set_params(cv=3).fit(X, _names(Y)).best_score_ > 0.5
+    if search is not HalvingGridSearchCV:
+        # refit by a metric of which less is better takes the best, not the worst
+        again = search(MODEL, GRID, scoring=scorer, refit="neg_fpr", cv=CV, **options).fit(X, Y)
+        assert again.best_score_ == -np.min(-again.cv_results_["mean_test_neg_fpr"])
+
+
+def test_values_of_metrics_are_those_of_scikit_learn():
+    names = ["f1", "precision", "recall", "balanced_accuracy", "matthews_corrcoef", "jaccard"]
+    results = cross_validate(MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer(metrics=names))
+    expected = cross_validate(MODEL, X, Y, cv=CV, scoring=names)
+    for name in names:
+        np.testing.assert_allclose(results[f"test_{name}"], expected[f"test_{name}"])
+    results = cross_validate(
+        DummyClassifier(strategy="constant", constant=0),
+        X,
+        Y,
+        scoring=ConfusionCountsScorer(metrics=["precision"]),
+    )
+    assert results["test_precision"].tolist() == [0] * 5  # 0/0 must not poison a ranking
+
+
+def test_folds_that_lack_a_class():
+    y = np.sort(Y3)  # without shuffling every fold holds one class
+    results = cross_validate(
+        DummyClassifier(), X3, y, cv=KFold(3), scoring=ConfusionCountsScorer(metrics=["f1_macro"])
+    )
+    assert all(f"test_n_{i}_{j}" in results for i in range(3) for j in range(3))
+    only = np.zeros(40, dtype=int)
+    only[-1] = 1
+    results = cross_validate(
+        DummyClassifier(), X[:40], only, cv=KFold(4), scoring=ConfusionCountsScorer()
+    )
+    np.testing.assert_array_equal(results["test_tn"] + results["test_fn"], results["test_n"])
+
+
+def test_counts_that_are_incomplete_are_refused_by_the_reader():
+    # A split by time: the first training sets know two classes of three.
+    y = np.repeat([0, 1, 2], 40)
+    rows = np.random.default_rng(0).normal(size=(120, 2))
+    cv = TimeSeriesSplit(3)
+    options = {"cv": cv, "return_indices": True}
+    results = cross_validate(
+        DummyClassifier(), rows, y, scoring=ConfusionCountsScorer(labels=[0, 1, 2]), **options
+    )
+    found = CrossValPosterior.from_cv_results(results, method="nadeau_bengio", metrics=["accuracy"])
+    assert found.counts.counts.sum() == 90
+    # scikit-learn drops keys that the first fold lacks, and says nothing.
+    lacking = {key: value for key, value in results.items() if key != "test_n_2_2"}
+    with pytest.raises(ValueError, match=r"8 of the 9 cells.*labels=\[\.\.\.\]"):
+        CrossValPosterior.from_cv_results(lacking)
+    fullest = max(
+        (f"test_n_{i}_{j}" for i in range(3) for j in range(3)), key=lambda k: max(results[k])
+    )
+    for without in ("indices", "test_n"):  # either of them is enough to notice
+        tampered = {key: value for key, value in results.items() if key != without}
+        tampered[fullest] = np.zeros(3)
+        with pytest.raises(ValueError, match=r"add up to \d+, but it has 30 rows"):
+            CrossValPosterior.from_cv_results(tampered, method="nadeau_bengio")
+    with pytest.raises(ValueError, match="neither 'test_n' nor 'indices'"):
+        CrossValPosterior.from_cv_results(
+            {k: v for k, v in results.items() if k not in ("test_n", "indices")}
+        )
+
+
+def test_one_unknown_class_gives_no_counts_but_no_error():
+    class Constant(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.array(["a"] * len(X))
+
+    found = ConfusionCountsScorer(metrics=["f1"])(Constant(), X[:9], ["a"] * 9)
+    assert found["n"] == 9
+    assert np.isnan(found["tp"])
+    assert np.isnan(found["f1"])
+    found = ConfusionCountsScorer(pos_label="b")(Constant(), X[:9], ["a"] * 9)
+    assert (found["tn"], found["tp"]) == (9, 0)
+
+
+def test_many_classes():
+    n = 40
+    y = np.repeat(np.arange(n), 5)
+    rows = np.eye(n)[y]
+    scorer = ConfusionCountsScorer(metrics=["accuracy"])
+    results = cross_validate(LogisticRegression(), rows, y, cv=5, scoring=scorer)
+    assert "test_n_0_0" not in results
+    np.testing.assert_array_equal(
+        sum(results[f"test_tp_{i}"] + results[f"test_fn_{i}"] for i in range(n)), results["test_n"]
+    )
+    with pytest.raises(ValueError, match="cells=True"):
+        CrossValPosterior.from_cv_results(results)
+    scorer.set_params(cells=True)
+    results = cross_validate(LogisticRegression(), rows, y, cv=5, scoring=scorer)
+    assert (
+        CrossValPosterior.from_cv_results(
+            results, metrics=["accuracy"], n_repeats=1
+        ).counts.n_classes
+        == n
+    )
+
+
+def test_weights_reach_the_fit_but_never_the_counts(routing):
+    model = LogisticRegression()
+    if routing:
+        model.set_fit_request(sample_weight=True)
+    weight = np.where(Y == 1, 10.0, 0.1)
+    results = cross_validate(
+        model, X, Y, cv=CV, scoring=ConfusionCountsScorer(), params={"sample_weight": weight}
+    )
+    cells = sum(results[f"test_{key}"] for key in ("tn", "fp", "fn", "tp"))
+    np.testing.assert_array_equal(cells, [60] * 5)
+    plain = cross_validate(model, X, Y, cv=CV, scoring=ConfusionCountsScorer(), params=NONE)
+    assert results["test_tp"].sum() > plain["test_tp"].sum()  # the fit was weighted
+
+
+def test_scorer_is_an_ordinary_object():
+    scorer = ConfusionCountsScorer(labels=["a", "b"], metrics=["f1"], pos_label="b")
+    assert clone(scorer).get_params() == scorer.get_params()
+    assert pickle.loads(pickle.dumps(scorer)).labels == ["a", "b"]
+    assert repr(ConfusionCountsScorer(metrics=["f1"])) == "ConfusionCountsScorer(metrics=['f1'])"
+    with pytest.raises(ValueError, match="scoring"):
+        cross_val_score(MODEL, X, Y, scoring=ConfusionCountsScorer())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ["prevalence"]}, "no better or worse direction"),
+        ({"metrics": ["f3.x"]}, "is not known"),
+        ({"labels": [0, 1], "pos_label": 7}, "pos_label 7 is not one of the labels"),
+        ({"pos_label": 7}, "pos_label 7 is not one of the labels"),
+        ({"labels": [5, 6]}, "y_true holds the label 0, which is not in labels"),
+        ({"metrics": [make_metric(lambda p: p[..., 0, 0], name="tp")]}, "cannot be called 'tp'"),
+    ],
+)
+def test_what_the_counts_scorer_refuses(options, message):
+    model = MODEL.fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        ConfusionCountsScorer(**options)(model, X, Y)
+
+
+# --------------------------------------------------------------------------------------------------
+# Bounds
+
+
+def test_bound_is_the_end_of_the_interval(routing):
+    model = clone(MODEL).fit(X, Y)
+    counts = ConfusionCounts.from_predictions(Y, model.predict(X))
+    low, high = counts.posterior("f1", prior="jeffreys").interval(0.9, "hdi")
+    options = {"level": 0.9, "kind": "hdi", "prior": "jeffreys"}
+    assert make_bound_scorer("f1", **options)(model, X, Y) == low
+    assert make_bound_scorer("f1", bound="upper", **options)(model, X, Y) == high
+    low, high = counts.posterior("fpr").interval()
+    assert make_bound_scorer("fpr")(model, X, Y) == -high
+    assert make_bound_scorer("fpr", bound="upper")(model, X, Y) == -low
+    drawn = make_bound_scorer(make_metric(_own, name="own"))
+    assert drawn(model, X, Y) == drawn(model, X, Y)
+
+
+def _own(p):
+    return p[..., 0, 0] * p[..., 1, 1]
+
+
+def test_bound_scorer_in_a_search(routing):
+    scorer = make_bound_scorer("recall", pos_label="spam")
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, cv=CV, n_jobs=2).fit(X, _names(Y))
+    assert 0 < search.best_score_ < search.cv_results_["mean_test_score"].max() + 1e-12
+    pickle.loads(pickle.dumps(scorer))
+    clone(search)
+    scores = cross_val_score(MODEL, X, _names(Y), scoring=scorer, cv=CV, params=NONE)
+    assert scores.shape == (5,)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_bound_scorer_on_a_fold_without_positives():
+    model = clone(MODEL).fit(X, _names(Y))
+    rows = Y == 0
+    scorer = make_bound_scorer("recall", pos_label="spam")
+    assert 0 <= scorer(model, X[rows], _names(Y)[rows]) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("f1",), {"bound": "low"}, "bound must be one of 'lower', 'upper'; got 'low'"),
+        (("f1",), {"level": 95}, "Did you mean 0.95"),
+        (("f1",), {"kind": "hpd"}, "kind must be one of"),
+        (("f1",), {"prior": "jeffrey"}, "Did you mean 'jeffreys'"),
+        (("prevalence",), {}, "no better or worse direction"),
+    ],
+)
+def test_what_make_bound_scorer_refuses(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        make_bound_scorer(*arguments, **options)

@@ -1,0 +1,565 @@
+"""search_posterior and selection_corrected_score, against hand calculation and simulation."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris, make_classification, make_moons
+from sklearn.exceptions import FitFailedWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skuncertain import ConfusionCounts, ConfusionCountsScorer, compare_cv, search_posterior
+from skuncertain.metrics import get_metric, make_metric
+from skuncertain.model_selection import SearchPosterior, fold_interval, fold_posterior
+
+X, Y = make_classification(400, 8, flip_y=0.15, random_state=1)
+TREE = DecisionTreeClassifier(random_state=0)
+GRID = {"max_depth": [1, 2, 4, 8]}
+MOONS_GRID = [{"kernel": ["linear"]}, {"kernel": ["poly"], "degree": [2, 3]}, {"kernel": ["rbf"]}]
+
+
+class StubbornTree(DecisionTreeClassifier):
+    """Fails to fit with some depths."""
+
+    def fit(self, X, y, sample_weight=None, check_input=True):
+        if self.max_depth in (2, 8, 9):
+            raise ValueError("no")
+        return super().fit(X, y)
+
+
+def table(scores, name="score", **more):
+    """What a search would save, from scores of shape (candidates, splits)."""
+    columns = np.asarray(scores, dtype=float).T
+    return {**{f"split{k}_test_{name}": column for k, column in enumerate(columns)}, **more}
+
+
+def count_table(counts, **more):
+    """The same from two-by-two matrices of shape (candidates, splits, 2, 2)."""
+    places = {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}
+    for name, (i, j) in places.items():
+        more = table(np.asarray(counts)[..., i, j], name, **more)
+    return more
+
+
+def candidate_counts(search, k):
+    """Fold matrices of one candidate, read from the columns of the counts scorer."""
+    results, folds = search.cv_results_, search.n_splits_
+    tn, fp, fn, tp = (
+        [results[f"split{j}_test_{key}"][k] for j in range(folds)]
+        for key in ("tn", "fp", "fn", "tp")
+    )
+    return ConfusionCounts.from_binary(tp=tp, fp=fp, fn=fn, tn=tn)
+
+
+def counting_search(X=X, y=Y, cv=5, refit="f1", **options):
+    scorer = ConfusionCountsScorer(**{"metrics": ["f1"], **options})
+    return GridSearchCV(TREE, GRID, cv=cv, scoring=scorer, refit=refit).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return counting_search()
+
+
+@pytest.fixture(scope="module")
+def moons():
+    rows, classes = make_moons(noise=0.352, random_state=1, n_samples=100)
+    cv = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
+    search = GridSearchCV(SVC(random_state=0), MOONS_GRID, scoring="roc_auc", cv=cv)
+    return search.fit(rows, classes)
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers known from elsewhere
+
+
+def test_moons_as_published(moons):
+    kernels = [params["kernel"] for params in moons.cv_results_["params"]]
+    linear, rbf = kernels.index("linear"), kernels.index("rbf")
+    frame = pd.DataFrame(moons.cv_results_)
+    for found in (
+        search_posterior(moons, random_state=0),
+        search_posterior(moons.cv_results_, n_repeats=10, random_state=0),
+        search_posterior(frame, n_repeats=10, random_state=0),
+    ):
+        assert isinstance(found, SearchPosterior)
+        assert found.pairwise[rbf, linear] == pytest.approx(0.7725770289866335, abs=1e-10)
+        assert found.selected_index == rbf
+        assert found.selection_bias == pytest.approx(0.010000000000000004, abs=1e-12)
+        corrected = found.mean[rbf] - found.selection_bias
+        assert found.best_score_corrected == pytest.approx(corrected, abs=1e-12)
+        ends = found.difference_low[linear], found.difference_high[linear]
+        expected = -0.03644520029613861, 0.016445200296138635
+        np.testing.assert_allclose(ends, expected, atol=1e-10)
+        np.testing.assert_allclose(found.mean, moons.cv_results_["mean_test_score"])
+        assert (found.n_splits, found.n_repeats) == (100, 10)
+        assert found.test_train_ratio == pytest.approx(1 / 9)
+        assert "assumed" not in repr(found)
+    plain = search_posterior(moons.cv_results_, random_state=0)
+    assert plain.pairwise[rbf, linear] == pytest.approx(0.9657, abs=5e-5)
+    assert "assumed: one repetition of K-fold (n_repeats=1)" in repr(plain)
+
+
+def test_all_pairs_are_correlated_t_tests(moons):
+    found = search_posterior(moons, rope=0.02, level=0.9, random_state=0)
+    keys = [f"split{k}_test_score" for k in range(100)]
+    scores = np.stack([moons.cv_results_[key] for key in keys], axis=1)
+    k = found.selected_index
+    for i, j in np.ndindex(4, 4):
+        if i != j:
+            pair = compare_cv(scores[j], scores[i], n_repeats=10)
+            assert found.pairwise[i, j] == pytest.approx(pair.p_better, abs=1e-10)
+    np.testing.assert_array_equal(np.diagonal(found.pairwise), 0.5)
+    for i in set(range(4)) - {k}:
+        pair = compare_cv(scores[k], scores[i], n_repeats=10, rope=0.02)
+        for name in ("p_worse", "p_equivalent", "p_better"):
+            assert getattr(found, name)[i] == pytest.approx(getattr(pair, name), abs=1e-10)
+        ends = found.difference_low[i], found.difference_high[i]
+        np.testing.assert_allclose(ends, pair.interval(0.9), atol=1e-10)
+    assert (found.p_equivalent[k], found.difference[k]) == (1, 0)
+    np.testing.assert_array_equal(found.equivalent, found.p_worse < 0.9)
+    spread = stats.t(99).ppf(0.95) * scores.std(axis=1, ddof=1) * np.sqrt(1 / 100 + 1 / 9)
+    np.testing.assert_allclose(found.high - found.mean, spread)
+    np.testing.assert_allclose(found.mean - found.low, spread)
+
+
+def test_candidates_that_hardly_differ():
+    base = np.linspace(-0.5, -0.3, 10)  # log loss with C = 1e6 and 1e8, say
+    scores = np.stack([base, base + 1e-8 * np.array([3, -2, 1, -1, 2, -3, 1, 0, 2, -1])])
+    expected = compare_cv(scores[0], scores[1]).p_better
+    assert 0.5 < expected < 0.8
+    found = search_posterior(table(scores), rope=0, n_repeats=1, random_state=0)
+    assert found.selected_index == 1
+    assert found.p_best[1] == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(found.n_draws))
+    assert found.pairwise[1, 0] == pytest.approx(expected, abs=1e-4)
+    assert found.p_worse[0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_joint_model_by_simulation(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    shared = rng.normal(0.8, 0.03, 12)
+    scores = shared + rng.normal([[0.0], [0.005], [0.01], [0.012], [-0.02]], 0.02, (5, 12))
+    options = {"test_train_ratio": 0.2, "random_state": global_random_seed}
+    found = search_posterior(table(scores), n_repeats=1, **options)
+    shape = np.cov(scores) * (1 / 12 + 0.2)
+    n = 400_000
+    draws = stats.multivariate_t(scores.mean(axis=1), shape, df=11).rvs(n, random_state=rng)
+    share = np.bincount(draws.argmax(axis=1), minlength=5) / n
+    error = np.sqrt(share * (1 - share) * (1 / n + 1 / found.n_draws))
+    assert np.all(np.abs(found.p_best - share) < 4 * error + 1e-9)
+    assert found.p_best.sum() == pytest.approx(1, abs=1e-9)
+    rank = 1 + (draws[:, None, :] > draws[:, :, None]).sum(axis=2)
+    assert np.all(np.abs(found.expected_rank - rank.mean(axis=0)) < 4 * rank.std(axis=0) / n**0.5)
+    assert found.expected_rank.sum() == pytest.approx(15)
+    places = np.stack([(rank == k + 1).mean(axis=0) for k in range(5)], axis=1)
+    error = np.sqrt(places * (1 - places) * (1 / n + 1 / found.n_draws))
+    assert np.all(np.abs(found.rank_probabilities - places) < 4 * error + 1e-4)
+    loss = draws.max(axis=1, keepdims=True) - draws
+    error = loss.std(axis=0) * np.sqrt(1 / n + 1 / found.n_draws)
+    assert np.all(np.abs(found.expected_loss - loss.mean(axis=0)) < 4 * error)
+
+
+@pytest.mark.slow
+def test_many_candidates(global_random_seed):
+    scores = np.random.default_rng(global_random_seed).normal(0.8, 0.02, (1200, 5))
+    found = search_posterior(table(scores), n_repeats=1, random_state=0)
+    assert found.pairwise is None
+    assert found.rank_probabilities is None
+    assert found.p_best.sum() == pytest.approx(1, abs=1e-9)
+    assert found.expected_rank.sum() == pytest.approx(1200 * 1201 / 2)
+
+
+@pytest.mark.parametrize(
+    "exactly",
+    [
+        False,
+        pytest.param(
+            True,
+        ),
+    ],
+)
+def test_identical_candidates_share(global_random_seed, exactly):
+    rng = np.random.default_rng(global_random_seed)
+    for m in range(3, 24):
+        scores = rng.uniform(0.7, 0.9, (m, 10))
+        scores[-1] = scores[0] = scores[0] + 0.05
+        found = search_posterior(table(scores), n_repeats=1, random_state=m)
+        assert found.pairwise[0, -1] == 0.5
+        assert found.expected_rank[0] == pytest.approx(found.expected_rank[-1])
+        gap = abs(found.p_best[0] - found.p_best[-1])  # ties that rounding breaks are a fair coin
+        assert gap <= (0 if exactly else 4.5 * np.sqrt(2 * found.p_best[0] / found.n_draws))
+
+
+def test_constant_candidates():
+    scores = np.repeat([[0.8], [0.9], [0.9], [0.7]], 5, axis=1)
+    found = search_posterior(table(scores), n_repeats=1, random_state=0)
+    np.testing.assert_array_equal(found.p_best, [0, 0.5, 0.5, 0])
+    np.testing.assert_allclose(found.expected_rank, [3, 1.5, 1.5, 4])
+    np.testing.assert_allclose(found.expected_loss, [0.1, 0, 0, 0.2], atol=1e-12)
+    np.testing.assert_array_equal(found.p_worse, [1, 0, 0, 1])
+    np.testing.assert_array_equal(found.equivalent, [False, True, True, False])
+    np.testing.assert_allclose(found.low, scores[:, 0])
+    np.testing.assert_allclose(found.difference_low, [-0.1, 0, 0, -0.2], atol=1e-12)
+
+
+# --------------------------------------------------------------------------------------------------
+# Searches of all kinds
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "accuracy", "npv"])
+@pytest.mark.parametrize("kind", ["eti", "hdi"])
+def test_any_metric_from_counts(counted, metric, kind):
+    found = search_posterior(counted, metric=metric, level=0.9, kind=kind, random_state=0)
+    for k in range(4):
+        counts = candidate_counts(counted, k)
+        expected = fold_interval(counts, metric, level=0.9, kind=kind, random_state=0)
+        posterior = fold_posterior(counts, metric, random_state=0)
+        # Two drawn ends; those of the shortest interval wander more than quantiles do.
+        error = 0 if posterior.exact else posterior.monte_carlo_error(0.05)
+        slack = 1e-9 + (6 if kind == "eti" else 20) * error
+        np.testing.assert_allclose((found.low[k], found.high[k]), expected, atol=slack)
+        assert found.mean[k] == pytest.approx(counts.score(metric).mean())
+    assert found.metric == metric
+    assert search_posterior(counted, random_state=0).metric == "f1"  # what it was refitted by
+
+
+def test_own_metric(counted):
+    two = get_metric("fbeta", beta=2)
+    assert search_posterior(counted, metric=two, random_state=0).metric == "f2"
+
+
+def test_metric_of_the_users(counted):
+    mine = make_metric(lambda m: m[..., 1, 1] / m[..., 1, :].sum(-1), name="mine", range=(0, 1))
+    found = search_posterior(counted, metric=mine, random_state=0)
+    np.testing.assert_allclose(found.mean, search_posterior(counted, metric="recall").mean)
+
+
+@pytest.mark.parametrize("names", [(0, 1), (1, 2), (-1, 1), ("bad", "good")])
+@pytest.mark.parametrize("given", [None, 0, 1])
+def test_labels_and_positive_class(names, given):
+    y = np.array(names)[Y]
+    pos_label = None if given is None else names[given]
+    search = counting_search(y=y, pos_label=pos_label)
+    for results, options in ((search, {}), (search.cv_results_, {"n_repeats": 1})):
+        found = search_posterior(results, metric="f1", random_state=0, **options)
+        np.testing.assert_allclose(found.mean, search.cv_results_["mean_test_f1"])
+        recall = search_posterior(results, metric="recall", random_state=0, **options)
+        expected = [candidate_counts(search, k).score("recall").mean() for k in range(4)]
+        np.testing.assert_allclose(recall.mean, expected)
+
+
+def test_another_positive_class(counted):
+    expected = search_posterior(counted, metric="specificity", random_state=0).mean
+    try:
+        found = search_posterior(counted, metric="recall", pos_label=0, random_state=0).mean
+    except ValueError:
+        return
+    np.testing.assert_allclose(found, expected)
+
+
+def test_three_classes():
+    rows, species = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[species]
+    search = counting_search(rows, names, metrics=["f1_macro"], refit="f1_macro")
+    found = search_posterior(search, random_state=0)
+    np.testing.assert_allclose(found.mean, search.cv_results_["mean_test_f1_macro"])
+    recall = search_posterior(search, metric="recall", pos_label="virginica", random_state=0)
+    keys = [[f"split{k}_test_n_2_{j}" for j in range(3)] for k in range(5)]
+    cells = np.array([[search.cv_results_[key] for key in fold] for fold in keys])
+    np.testing.assert_allclose(recall.mean, (cells[:, 2] / cells.sum(axis=1)).mean(axis=0))
+    saved = search.cv_results_
+    with pytest.raises(ValueError, match="labels must name the 3 classes"):
+        search_posterior(saved, metric="accuracy", labels=[0, 1], n_repeats=1)
+    fewer = {key: value for key, value in saved.items() if not key.endswith("_n_1_2")}
+    with pytest.raises(ValueError, match="8 of the 9 cells"):
+        search_posterior(fewer, n_repeats=1)
+
+
+def test_less_is_better(counted):
+    found = search_posterior(counted, metric="fpr", rope=0.02, random_state=0)
+    other = search_posterior(counted, metric="specificity", rope=0.02, random_state=0)
+    np.testing.assert_allclose(found.mean, 1 - other.mean)
+    np.testing.assert_allclose(found.low, 1 - other.high, atol=1e-9)
+    np.testing.assert_allclose(found.difference_low, -other.difference_high, atol=1e-12)
+    for name in ("p_best", "expected_rank", "expected_loss", "p_worse", "p_better", "pairwise"):
+        np.testing.assert_allclose(getattr(found, name), getattr(other, name), atol=1e-9)
+    assert found.best_score_corrected == pytest.approx(1 - other.best_score_corrected)
+    with pytest.raises(ValueError, match="has no better or worse direction"):
+        search_posterior(counted, metric="prevalence")
+
+
+def test_negated_columns_are_shown_as_the_metric():
+    search = counting_search(metrics=["fpr"], refit="neg_fpr")
+    found = search_posterior(search, random_state=0)
+    assert found.metric == "fpr"
+    np.testing.assert_allclose(found.mean, -search.cv_results_["mean_test_neg_fpr"])
+
+
+def test_refitted_by_the_score():
+    search = counting_search(metrics=["mcc"], refit="score")
+    found = search_posterior(search, random_state=0)
+    np.testing.assert_allclose(found.mean, search.cv_results_["mean_test_score"])
+
+
+def test_several_scores():
+    scoring = ["accuracy", "roc_auc"]
+    search = GridSearchCV(TREE, GRID, scoring=scoring, refit="roc_auc", cv=5).fit(X, Y)
+    for metric, options in (("roc_auc", {}), ("accuracy", {"metric": "accuracy"})):
+        found = search_posterior(search, random_state=0, **options)
+        np.testing.assert_allclose(found.mean, search.cv_results_[f"mean_test_{metric}"])
+        assert found.metric == metric
+        assert found.selected_index == search.best_index_
+    with pytest.raises(ValueError, match=r"one of the scores \['accuracy', 'roc_auc'\]"):
+        search_posterior(search, metric="f1")
+    with pytest.raises(ValueError, match="metric is missing: name one of the scores"):
+        search_posterior(search.cv_results_, n_repeats=1)
+    found = search_posterior(search.set_params(refit=False), metric="accuracy", random_state=0)
+    assert "best mean" not in repr(found)  # best_index_ is still there
+
+
+def test_a_single_score_may_be_named(moons):
+    found = search_posterior(moons, metric="roc_auc", random_state=0)
+    assert "by roc_auc" in repr(found)
+    np.testing.assert_allclose(found.mean, moons.cv_results_["mean_test_score"])
+
+
+def test_a_single_score_with_a_wrong_name(moons):
+    with pytest.raises(ValueError, match="roc_auc"):
+        search_posterior(moons, metric="f1", random_state=0)
+
+
+def test_random_search():
+    search = RandomizedSearchCV(TREE, {"max_depth": range(1, 20)}, n_iter=6, random_state=0)
+    found = search_posterior(search.fit(X, Y), random_state=0)
+    assert found.mean.shape == (6,)
+    assert found.params == search.cv_results_["params"]
+    assert f"selected {search.best_index_} {search.best_params_}" in repr(found)
+
+
+@pytest.mark.parametrize("kind", [HalvingGridSearchCV, HalvingRandomSearchCV])
+@pytest.mark.parametrize("counts", [False, True])
+def test_halving(kind, counts):
+    grid = {"max_depth": [1, 2, 3, 4, 5, 6, 7, 8]}
+    options = {"n_candidates": 8} if kind is HalvingRandomSearchCV else {}
+    if counts:
+        options.update(scoring=ConfusionCountsScorer(), refit="score")
+    search = kind(TREE, grid, min_resources=100, factor=2, cv=5, random_state=0, **options)
+    search.fit(X, Y)
+    found = search_posterior(search, random_state=0)
+    last = search.cv_results_["iter"] == search.cv_results_["iter"].max()
+    assert 2 <= last.sum() < last.size
+    for name in ("mean", "low", "p_best", "expected_rank", "p_worse", "difference"):
+        np.testing.assert_array_equal(np.isfinite(getattr(found, name)), last)
+    assert not found.equivalent[~last].any()
+    assert found.p_best[last].sum() == pytest.approx(1)
+    assert found.pairwise.shape == (last.sum(), last.sum())
+    assert f"only the {last.sum()} candidates of the last resource level" in repr(found)
+    assert found.selected_index == search.best_index_
+    np.testing.assert_allclose(found.mean[last], search.cv_results_["mean_test_score"][last])
+
+
+def test_halving_is_corrected_if_the_last_folds_are_large():
+    grid = {"max_depth": [1, 2, 3, 4, 5, 6, 7, 8]}
+    scorer = ConfusionCountsScorer(labels=[0, 1])
+    options = {"scoring": scorer, "refit": "score", "min_resources": 50, "factor": 2, "cv": 5}
+    search = HalvingGridSearchCV(TREE, grid, random_state=0, **options).fit(X, Y)
+    assert search.cv_results_["split0_test_n"].max() == 80
+    assert np.isfinite(search_posterior(search, random_state=0).best_score_corrected)
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_failed_fits_are_marked(counts):
+    options = {"scoring": ConfusionCountsScorer(), "refit": "score"} if counts else {}
+    search = GridSearchCV(StubbornTree(random_state=0), GRID, cv=5, **options)
+    with (
+        pytest.warns(FitFailedWarning, match="10 fits failed"),
+        pytest.warns(UserWarning, match="non-finite"),
+    ):
+        search.fit(X, Y)
+    found = search_posterior(search, random_state=0)
+    lost = np.array([False, True, False, True])
+    for name in ("mean", "low", "p_best", "expected_rank", "expected_loss", "p_better"):
+        np.testing.assert_array_equal(np.isnan(getattr(found, name)), lost)
+    assert "2 of 4 candidates have missing scores and are left out" in found.notes
+    assert found.p_best[~lost].sum() == pytest.approx(1)
+    assert not found.equivalent[lost].any()
+
+
+def test_failed_fits_do_not_make_folds_small():
+    counts = np.full((5, 4, 2, 2), 25.0) + np.arange(5)[:, None, None, None]
+    counts[2:] = np.nan
+    found = search_posterior(count_table(counts), n_repeats=1, random_state=0)
+    assert np.isfinite(found.best_score_corrected)
+
+
+def test_a_cautious_choice_is_not_charged_for_its_distance_to_the_best():
+    folds = {f"split{k}_test_score": [0.90, 0.95 + 0.01 * (k % 2), 0.955] for k in range(4)}
+    table = {"params": [{"depth": depth} for depth in (1, 2, 3)], **folds}
+    best = search_posterior(table, n_repeats=1, random_state=0)
+    assert best.selected_index in (1, 2)
+    assert best.selection_bias == pytest.approx(0.0025)
+    search = GridSearchCV(TREE, GRID, scoring="f1", cv=5)
+    plain = search_posterior(search.fit(X, Y), random_state=0)
+    worst = int(np.argmin(plain.mean))
+    search.set_params(refit=lambda results: worst).fit(X, Y)
+    careful = search_posterior(search, random_state=0)
+    assert careful.selected_index == worst != plain.selected_index
+    assert careful.selection_bias == plain.selection_bias
+    corrected = careful.mean[worst] - plain.selection_bias
+    assert careful.best_score_corrected == pytest.approx(corrected)
+
+
+def test_one_candidate():
+    table = {f"split{k}_test_score": [0.9 + 0.01 * k] for k in range(4)}
+    found = search_posterior(table, n_repeats=1, random_state=0)
+    assert repr(found).startswith("SearchPosterior(1 candidate by score")
+    assert str(found.report()).startswith("Search over 1 candidate by score\n")
+    assert found.best_score_corrected == found.mean[0]
+
+
+def test_small_folds_are_not_corrected():
+    search = counting_search(X[:60], Y[:60])
+    found = search_posterior(search, random_state=0)
+    assert np.isnan(found.best_score_corrected)
+    assert "folds of 12 rows are too small" in repr(found)
+    assert "corrected for" not in repr(found)
+    assert found.selection_bias >= 0
+    scores = {key: value for key, value in search.cv_results_.items() if key.endswith("test_f1")}
+    plain = search_posterior(scores, n_repeats=1, random_state=0)  # sizes are not known
+    assert np.isfinite(plain.best_score_corrected)
+
+
+# --------------------------------------------------------------------------------------------------
+# Splits
+
+
+@pytest.mark.parametrize(
+    ("cv", "repeats", "ratio"),
+    [
+        (7, 1, 1 / 6),
+        (None, 1, 1 / 4),
+        (RepeatedKFold(n_splits=4, n_repeats=3, random_state=0), 3, 1 / 3),
+        (ShuffleSplit(4, test_size=0.25, random_state=0), 1, 1 / 3),
+        (ShuffleSplit(4, test_size=0.2, train_size=0.4, random_state=0), 1, 1 / 2),
+        (ShuffleSplit(4, test_size=40, train_size=160, random_state=0), 1, 1 / 4),
+        (StratifiedShuffleSplit(4, train_size=0.5, random_state=0), 1, 1),
+        (TimeSeriesSplit(3), 1, np.mean([1, 1 / 2, 1 / 3])),
+        pytest.param(
+            ShuffleSplit(4, random_state=0), 1, 1 / 9,
+        ),
+        pytest.param(
+            list(ShuffleSplit(4, test_size=0.5, random_state=0).split(X)), 1, 1,
+        ),
+    ],
+)  # fmt: skip
+def test_ratio_of_the_splitter(cv, repeats, ratio):
+    search = GridSearchCV(TREE, {"max_depth": [1, 3]}, cv=cv).fit(X, Y)
+    found = search_posterior(search, random_state=0)
+    assert found.n_repeats == repeats
+    assert found.test_train_ratio == pytest.approx(ratio)
+    found = search_posterior(search, n_repeats=1, test_train_ratio=0.7, random_state=0)
+    assert (found.n_repeats, found.test_train_ratio) == (1, 0.7)
+    scores = [[search.cv_results_[f"split{k}_test_score"][i] for k in range(found.n_splits)]
+              for i in (0, 1)]  # fmt: skip
+    pair = compare_cv(*scores, n_test=7, n_train=10)
+    assert found.pairwise[1, 0] == pytest.approx(pair.p_better, abs=1e-10)
+
+
+def test_sizes_that_are_not_known():
+    cv = ShuffleSplit(4, test_size=40, random_state=0)
+    search = GridSearchCV(TREE, {"max_depth": [1, 3]}, cv=cv).fit(X, Y)
+    with pytest.raises(ValueError, match="give test_train_ratio="):
+        search_posterior(search)
+    assert search_posterior(search, test_train_ratio=1 / 9).test_train_ratio == 1 / 9
+
+
+# --------------------------------------------------------------------------------------------------
+# What is returned
+
+
+def test_tables(counted):
+    found = search_posterior(counted, random_state=3)
+    columns = found.to_dict()
+    assert set(columns) >= {"p_best_test_f1", "low_test_f1", "difference_high_test_f1"}
+    assert not set(columns) & set(counted.cv_results_)
+    merged = pd.DataFrame({**counted.cv_results_, **columns})
+    frame = found.to_frame()
+    assert len(merged) == len(frame) == 4
+    np.testing.assert_array_equal(frame["p_best_test_f1"], merged["p_best_test_f1"])
+    np.testing.assert_allclose(frame["mean_test_f1"], merged["mean_test_f1"])
+    assert list(frame["params"]) == counted.cv_results_["params"]
+    text = repr(found)
+    for part in ("4 candidates by f1", "P(best) = 0.", "rope=0.01", "5 folds", "corrected for"):
+        assert part in text
+    copy = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(copy.p_best, found.p_best)
+    assert repr(copy) == text
+
+
+@pytest.mark.parametrize(
+    ("others", "text"),
+    [(0, "0 other candidates are"), (1, "1 other candidate is"), (3, "3 other candidates are")],
+)
+def test_the_selected_candidate_is_not_among_the_others(others, text):
+    start = np.linspace(0.5, 0.52, 5)
+    scores = [start + 0.2, *[start + 0.2] * others, *[start] * (3 - others)]
+    results = {f"split{k}_test_score": np.array(scores)[:, k] for k in range(5)}
+    results["params"] = [{"depth": k} for k in range(4)]
+    found = search_posterior(results, n_repeats=1, test_train_ratio=0.25, random_state=0)
+    assert int(found.equivalent.sum()) == others + 1
+    assert f"; {text} not distinguishable from it (rope" in repr(found)
+    assert f"*: selected; {text} not distinguishable from it\n" in str(found.report())
+
+
+def test_draws_are_reproducible(counted):
+    one = search_posterior(counted, n_draws=500, random_state=3)
+    assert (one.n_draws, one.seed) == (500, 3)
+    again = search_posterior(counted, n_draws=500, random_state=3)
+    other = search_posterior(counted, n_draws=500, random_state=4)
+    np.testing.assert_array_equal(one.p_best, again.p_best)
+    np.testing.assert_array_equal(one.rank_probabilities, again.rank_probabilities)
+    assert np.any(one.p_best != other.p_best)
+    np.testing.assert_array_equal(one.pairwise, other.pairwise)  # exact
+    chosen = search_posterior(counted, n_draws=500)
+    replayed = search_posterior(counted, n_draws=500, random_state=chosen.seed)
+    np.testing.assert_array_equal(chosen.p_best, replayed.p_best)
+
+
+@pytest.mark.parametrize(
+    ("search", "options", "error", "message"),
+    [
+        (3, {}, TypeError, "must be a finished search, got int"),
+        (GridSearchCV(TREE, GRID), {}, TypeError, "Pass a fitted GridSearchCV"),
+        ({"mean_test_score": [1.0]}, {}, ValueError, "no columns split<k>_test_<score>"),
+        (table([[0.1], [0.2]]), {}, ValueError, "one fold per repetition"),
+        (table([[0.1], [0.2]]), {"test_train_ratio": 0.1}, ValueError, "at least two folds"),
+        (table([[0.1, np.nan], [np.nan, 0.2]]), {}, ValueError, "nothing to compare"),
+        (table([[0.1, 0.2, 0.3]]), {"n_repeats": 2}, ValueError, "must divide"),
+        (table([[0.1, 0.2]], "auc"), {"metric": "f1"}, ValueError, r"one of the scores \['auc'\]"),
+        (table([[0.1, 0.2]]), {"rope": -1}, ValueError, "rope must"),
+        (table([[0.1, 0.2]]), {"level": 95}, ValueError, "Did you mean 0.95"),
+        (table([[0.1, 0.2]]), {"kind": "best"}, ValueError, "kind must"),
+        (table([[0.1, 0.2]]), {"n_draws": 0}, ValueError, "n_draws must"),
+        (table([[0.1, 0.2]]), {"test_train_ratio": 0}, ValueError, "test_train_ratio must"),
+        (count_table(np.ones((2, 3, 2, 2)), **table(np.full((2, 3), 5), "n")), {}, ValueError,
+         "do not add up"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(search, options, error, message):
+    with pytest.raises(error, match=message):
+        search_posterior(search, **options)
