@@ -31,6 +31,7 @@ from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._report_parts import MatrixReport
+from skuncertain.metrics._values import value_if_defined
 
 _OTHERS = (
     "accuracy",
@@ -173,7 +174,7 @@ def _read(form):
     low, high = (form.number(end, -math.inf, math.inf, optional=True) for end in ("low", "high"))
     if None not in (low, high) and low >= high:
         form.fail("high", f"Must be more than {low:g}.")
-    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True)
+    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True, percent=0)
     if counts is not None:
         _check(form, counts, metric, show, n_new, prevalence)
         n_new = None if show == "posterior" else n_new or int(counts.n)
@@ -225,7 +226,7 @@ def _value(counts, metric, prevalence):
             matrix = matrix / matrix.sum(axis=1, keepdims=True) * np.array(shares)[:, None]
         if metric.name in WITHIN_A_CLASS:  # recall is still known if there are no real negatives
             matrix = np.nan_to_num(matrix)
-    return float(metric.evaluate(matrix, positive=counts.positive_index(metric)))
+    return float(value_if_defined(metric, matrix, counts.positive_index(metric))[0])
 
 
 def _sections(parts, asked, posterior, cell, facts):

@@ -13,9 +13,10 @@ from skuncertain._reporting.text import (
     number,
     probability,
 )
-from skuncertain.metrics._formulas import proportion_counts, proportion_odds
+from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._values import value_if_defined
 
 _TITLES = {
     "npv": "negative predictive value",
@@ -31,7 +32,7 @@ _TITLES = {
     "cohen_kappa_linear": "Cohen's kappa with linear weights",
     "cohen_kappa_quadratic": "Cohen's kappa with quadratic weights",
 }
-WITHIN_A_CLASS = ("recall", "fnr", "specificity", "fpr")  # whatever the prevalence is
+WITHIN_A_CLASS = ("recall", "fnr", "specificity", "fpr", *RATE_OF_ODDS)  # at any prevalence
 _KINDS = {"eti": "credible interval", "hdi": "highest-density credible interval"}
 
 
@@ -53,9 +54,10 @@ def rows_that_count(counts, metric, prevalence=None):
     metric = get_metric(metric)
     matrix = np.asarray(counts.counts, dtype=float)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
-    if proportion_odds(metric) is None or (prevalence is not None and not within):
+    rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    if proportion_odds(rate) is None or (prevalence is not None and not within):
         return float(matrix.sum())
-    hits, misses, _ = proportion_counts(matrix, metric, counts.positive_index(metric))
+    hits, misses, _ = proportion_counts(matrix, rate, counts.positive_index(metric))
     return float(hits + misses)
 
 
@@ -95,9 +97,9 @@ def posterior_sentence(
     low, high = posterior.interval(level, kind)
     error = posterior.interval_error(level, kind)
     metric = get_metric(posterior.metric)
-    value = metric.evaluate(
-        np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)
-    ) if value is None else value  # fmt: skip
+    if value is None:
+        matrix = np.asarray(counts.counts, dtype=float)
+        value, _ = value_if_defined(metric, matrix, counts.positive_index(metric))
     digits = few_decimals(low, high)
     name = metric_title(metric.name, start=True)
     if metric.average == "binary" and tuple(counts.labels) != (0, 1):
