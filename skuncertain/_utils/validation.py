@@ -181,6 +181,9 @@ def share_hint(value, least=0.0):
 
 def check_kind(kind):
     """Return `kind` if it names an interval: equal-tailed or highest-density."""
+    if isinstance(kind, str) and kind.lower() in ("hpd", "hpdi", "hdr"):  # what others call it
+        kinds = "kind must be one of 'eti', 'hdi'"
+        refuse_if(True, "kind", f"{kinds}; got {{value}}. Did you mean 'hdi'?", kind)
     return check_choice("kind", kind, ("eti", "hdi"))
 
 

@@ -112,7 +112,8 @@ def _option(name):
     more = aliases_of(name)[:2]
     if name.lower() not in (title.lower(), title.lower().replace(" ", "_")):
         more.insert(0, name)
-    return f"{title} ({', '.join(more)})" if more and not name.endswith(_AVERAGES) else title
+    text = f"{title} ({', '.join(more)})" if more and not name.endswith(_AVERAGES) else title
+    return text if get_metric(name).depends_on_prevalence else f"{text}, at any prevalence"
 
 
 class Form:

@@ -31,7 +31,6 @@ from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._report_parts import MatrixReport
-from skuncertain.metrics._values import value_if_defined
 
 _OTHERS = (
     "accuracy",
@@ -226,7 +225,7 @@ def _value(counts, metric, prevalence):
             matrix = matrix / matrix.sum(axis=1, keepdims=True) * np.array(shares)[:, None]
         if metric.name in WITHIN_A_CLASS:  # recall is still known if there are no real negatives
             matrix = np.nan_to_num(matrix)
-    return float(value_if_defined(metric, matrix, counts.positive_index(metric))[0])
+    return float(metric.evaluate(matrix, positive=counts.positive_index(metric)))
 
 
 def _sections(parts, asked, posterior, cell, facts):

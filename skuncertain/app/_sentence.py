@@ -16,7 +16,6 @@ from skuncertain._reporting.text import (
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._values import value_if_defined
 
 _TITLES = {
     "npv": "negative predictive value",
@@ -97,9 +96,9 @@ def posterior_sentence(
     low, high = posterior.interval(level, kind)
     error = posterior.interval_error(level, kind)
     metric = get_metric(posterior.metric)
-    if value is None:
-        matrix = np.asarray(counts.counts, dtype=float)
-        value, _ = value_if_defined(metric, matrix, counts.positive_index(metric))
+    value = metric.evaluate(
+        np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)
+    ) if value is None else value  # fmt: skip
     digits = few_decimals(low, high)
     name = metric_title(metric.name, start=True)
     if metric.average == "binary" and tuple(counts.labels) != (0, 1):

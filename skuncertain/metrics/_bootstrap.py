@@ -10,7 +10,6 @@ from scipy.special import ndtr, ndtri
 from skuncertain._utils.validation import check_draws, resolve_seed
 from skuncertain.metrics._posterior import weak_prior
 from skuncertain.metrics._priors import cell_prior, resolve_prior
-from skuncertain.metrics._values import value_if_defined
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws
 
@@ -84,7 +83,7 @@ def group_posterior(groups, metric, positive, options):
     about = About(
         metric=metric.name,
         range=metric.range,
-        observed=value_if_defined(metric, total, positive)[0],
+        observed=metric.evaluate(total, positive=positive),
         greater_is_better=metric.greater_is_better,
         closing=weak_prior(total, pseudo),
         prior=f"{prior.text}, in groups",

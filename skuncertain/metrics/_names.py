@@ -111,15 +111,18 @@ def name_hint(name, base, average, known):
             return f" It has more than one meaning: {alternatives(_AMBIGUOUS[asked])}."
     if base in known:
         return f" {base!r} has no {average} average."
-    meaning = {**{name: name for name in (*known, "f0.5", "f2")}, **ALIASES}
-    meaning |= {
+    meaning = {name: name for name in (*known, "f0.5", "f2") if not _AVERAGE_LAST.fullmatch(name)}
+    meaning |= ALIASES
+    averages = {
         f"{alias}_{of}": f"{name}_{of}"
         for alias, name in meaning.items()
-        if name in AVERAGED
+        if name in AVERAGED or alias in ("f0.5", "f2")
         for of in AVERAGES
     }
     parts = [part.strip("_") for part in key.split(",")]
-    if len(parts) > 1 and all(part in meaning for part in parts):
+    if len(parts) > 1 and all(part in meaning or part in averages for part in parts):
         return " It names several metrics: give one."
     short = key.removesuffix("score").rstrip("_-")
-    return f" Did you mean {short!r}?" if short in meaning else nearest_name(key, meaning, meaning)
+    if short in meaning:
+        return f" Did you mean {short!r}?"
+    return nearest_name(key, meaning, meaning) or nearest_name(key, averages, averages)

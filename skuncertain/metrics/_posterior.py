@@ -31,7 +31,6 @@ from skuncertain.metrics._formulas import (
 from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import Metric, get_metric
-from skuncertain.metrics._values import value_if_defined
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior
@@ -129,9 +128,9 @@ def _view(matrix, metric, positive, options):
 
 def posterior_of(matrix, metric, positive, options, origin=None):
     """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
-    observed, undefined = value_if_defined(metric, matrix, positive)
+    observed = metric.evaluate(matrix, positive=positive)
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
-    rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
     seen, positive, prior = _view(matrix, rate, positive, options)
     about = About(
         metric=metric.name,
@@ -143,7 +142,7 @@ def posterior_of(matrix, metric, positive, options, origin=None):
         greater_is_better=metric.greater_is_better,
     )
     if prior.own_proportion:
-        warn_undefined(undefined, metric, matrix, proper=True)
+        warn_undefined(observed, metric, matrix, proper=True)
         hits, misses, odds = proportion_counts(seen, rate, positive)
         before = prior.value
         return _shown(BetaPosterior(hits + before, misses + before, odds=odds, about=about))
@@ -152,7 +151,7 @@ def posterior_of(matrix, metric, positive, options, origin=None):
     about = replace(about, closing=weak_prior(seen, pseudo))
     if isinstance(prior.value, str) and prior.value == "shared":
         warn_small(seen, metric)
-    warn_undefined(undefined, metric, matrix, proper=bool(np.all(rows > 0)))
+    warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
     if options.one_dirichlet(prior):
         found = proportion_counts(rows, rate, positive)
         exact = None if found is None else _shown(_beta_of(*found, about))
@@ -256,9 +255,9 @@ def warn_small(matrix, metric):
         )
 
 
-def warn_undefined(undefined, metric, matrix, proper):
+def warn_undefined(observed, metric, matrix, proper):
     """One warning if the data say nothing about the metric (and there are data at all)."""
-    silent = undefined & (matrix.sum(axis=(-2, -1)) > 0)
+    silent = np.isnan(observed) & (matrix.sum(axis=(-2, -1)) > 0)
     if np.any(silent):
         warn_user(
             f"{metric.name} is 0/0 in the data (a class that never occurs or is never predicted)"

@@ -35,7 +35,6 @@ from skuncertain.metrics._posterior import (
 )
 from skuncertain.metrics._priors import cell_prior, check_prior, join_texts, resolve_prior
 from skuncertain.metrics._registry import get_metric, named_metrics
-from skuncertain.metrics._values import value_if_defined
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior
@@ -129,10 +128,8 @@ class MatrixReport:
             return self.counts.posterior(name, **self.options)
         used, text, _ = resolve_prior(self.prior, self.counts.n_classes)
         metric = get_metric(name)
-        observed, undefined = value_if_defined(metric, self.matrix)
-        pseudo = cell_prior(used, self.matrix)
-        proper = bool(np.all(self.matrix + pseudo > 0))
-        warn_undefined(undefined, metric, self.matrix, proper)
+        observed, pseudo = metric.evaluate(self.matrix), cell_prior(used, self.matrix)
+        warn_undefined(observed, metric, self.matrix, proper=bool(np.all(self.matrix + pseudo > 0)))
         if isinstance(used, str) and used == "shared":
             warn_small(self.matrix, metric)
         about = About(

@@ -184,6 +184,8 @@ def test_metrics_are_listed(capsys):
     out = called("metrics", capsys).splitlines()
     assert any(line.split() == ["recall", "tp", "/", "(tp", "+", "fn)"] for line in out)
     assert called("metrics ppv", capsys) == "precision  tp / (tp + fp)\n"
+    recall = "recall  tp / (tp + fn) [at any prevalence]\n"
+    assert called("metrics true_positive_rate", capsys) == recall
 
 
 def test_demo(capsys):
