@@ -3,7 +3,12 @@
 import numpy as np
 from scipy.special import digamma, ndtri, polygamma
 
-from skuncertain._numerics.beta import beta_cdf, log_beta_density_at_mean, logit_density_drop
+from skuncertain._numerics.beta import (
+    beta_cdf,
+    beta_quantile,
+    log_beta_density_at_mean,
+    logit_density_drop,
+)
 from skuncertain._numerics.quadrature import Link
 
 
@@ -23,9 +28,16 @@ class BetaOdds:
         self.scale = np.sqrt(polygamma(1, a) + polygamma(1, b))  # of the logarithm
 
     def guess(self, p, rows):
-        """Rough quantiles of the logarithm."""
-        centre = digamma(self.a[rows]) - digamma(self.b[rows])
-        return centre + ndtri(p) * self.scale[rows]
+        """Quantiles of the logarithm, rough only where those of X have lost their digits."""
+        a, b = self.a[rows], self.b[rows]
+        x = beta_quantile(p, a, b)
+        upper = x > 0.5  # there the complement has the digits
+        x = np.where(upper, beta_quantile(1 - p, b, a), x)
+        with np.errstate(divide="ignore"):
+            logit = np.log(x) - np.log1p(-x)
+        logit = np.where(upper, -logit, logit)
+        rough = digamma(a) - digamma(b) + ndtri(p) * self.scale[rows]
+        return np.where(np.isfinite(logit), logit, rough)
 
     def cdf(self, t, rows):
         """P(M <= t) for values `t` strictly inside the range."""

@@ -374,6 +374,8 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
         "metric must be a name, a Metric or a function, got {value}.",
         name,
     )
+    if name in _REGISTRY and not params:
+        return _REGISTRY[name]
     base, average = split_name(name, _KNOWN)
     key = base if average is None else f"{base}_{average}"
     if key in _REGISTRY and not (key == "cohen_kappa" and params):

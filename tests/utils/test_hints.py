@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from skuncertain import ConfusionCounts, compare, fold_posterior
+from skuncertain import ConfusionCounts, compare
 from skuncertain.metrics import get_metric, prior_from_metrics
-from skuncertain.monitoring import SequentialEvaluator
+from skuncertain.model_selection import fold_posterior
+from skuncertain.monitoring import SequentialPosterior
 from skuncertain.planning import required_sample_size
 
 COUNTS = ConfusionCounts([[40, 10], [5, 45]])
@@ -25,7 +26,7 @@ CALLS = {
     "threshold": lambda value: get_metric("net_benefit", threshold=value),
     "precision": priors,
     "omega": lambda value: fold_posterior(FOLDS, "recall", omega=value),
-    "discount": lambda value: SequentialEvaluator("recall", discount=value),
+    "discount": lambda value: SequentialPosterior("recall", discount=value),
 }
 
 
