@@ -302,7 +302,11 @@ def _metrics(args):
             if args.names:
                 raise
     width = max(len(metric.name) for metric in found)
-    lines = [f"{metric.name:<{width}}  {metric.description}".rstrip() for metric in found]
+    lines = [
+        f"{metric.name:<{width}}  {metric.description}"
+        f"{'' if metric.depends_on_prevalence else ' [at any prevalence]'}"
+        for metric in found
+    ]
     _write("\n".join(lines) + "\n", None)
 
 

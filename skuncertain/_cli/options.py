@@ -403,7 +403,11 @@ _COMMANDS = {  # what a command does, more about it, and the function that adds 
         _plan,
     ),
     "search": ("how sure the choice of a finished search is", "", _search),
-    "metrics": ("list the names of the metrics with their formulas", "", _metrics),
+    "metrics": (
+        "list the names of the metrics with their formulas",
+        "[at any prevalence]: the value does not change with it.",
+        _metrics,
+    ),
     "demo": ("a short demonstration on scikit-learn's breast cancer data", "", _demo),
     "app": ("the web page, on this computer", "", _app),
     "completion": ("print a completion script for a shell", "", _completion),

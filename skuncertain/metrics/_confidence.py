@@ -36,7 +36,7 @@ from skuncertain.metrics._bootstrap import (
 )
 from skuncertain.metrics._count import group_matrices
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
-from skuncertain.metrics._formulas import proportion_counts, proportion_odds
+from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._interval import Interval, make_interval
 
@@ -125,8 +125,10 @@ def confidence_interval(
 
 
 def _of_proportion(matrix, metric, positive, level, method):
-    """Binomial interval of a metric that is a proportion, or whose odds are a multiple of one's."""
-    found = proportion_counts(matrix, metric, positive)
+    """Binomial interval of a proportion, of its odds, or of a metric with a multiple of them."""
+    of_odds = metric.name in RATE_OF_ODDS
+    rate = get_metric(RATE_OF_ODDS[metric.name]) if of_odds else metric
+    found = proportion_counts(matrix, rate, positive)
     refuse_if(
         found is None,
         "metric",
@@ -140,6 +142,9 @@ def _of_proportion(matrix, metric, positive, level, method):
             UndefinedMetricWarning,
         )
     low, high = _binomial(hits, misses, level, method)
+    if of_odds:
+        with np.errstate(divide="ignore"):
+            return make_interval(low / (1 - low), high / (1 - high))
     return make_interval(scale_odds(low, odds), scale_odds(high, odds))
 
 
@@ -227,7 +232,7 @@ def _warn_degenerate(metric, low, high):
     if np.any(low == high):
         exact = (
             "confidence_interval(method='clopper_pearson')"
-            if proportion_odds(metric) is not None
+            if metric.name in RATE_OF_ODDS or proportion_odds(metric) is not None
             else "ConfusionCounts.posterior(...).interval()"
         )
         warn_user(
