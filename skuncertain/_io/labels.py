@@ -183,14 +183,15 @@ def _told(label, columns, names):
 
 
 def _tell_alike(words, name):
-    """Warn of words that differ in nothing but capitals, spaces or the form of a letter."""
+    """Warn of words that differ in nothing but capitals or in how a letter is encoded."""
     seen: dict = {}
     pairs = []
     for word in words:
-        alike = " ".join(unicodedata.normalize("NFKC", word).casefold().split())
-        other = seen.setdefault(alike, word)
+        form = unicodedata.normalize("NFKC", word)
+        other, other_form = seen.setdefault(form.casefold(), (word, form))
         if other != word:
-            pairs.append(f"{quoted(other, 60)} and {quoted(word, 60)}")
+            show = ascii if form == other_form else repr  # what looks the same is spelled out
+            pairs.append(f"{show(other)[:60]} and {show(word)[:60]}")
     if pairs:
         more = f" (and {len(pairs) - _MOST_TOLD} more pairs)" * (len(pairs) > _MOST_TOLD)
         warn_user(

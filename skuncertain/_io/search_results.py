@@ -13,7 +13,7 @@ from skuncertain._utils.warnings import silence_foreign
 from skuncertain.exceptions import TableFileError
 
 _LARGEST = 2**28  # bytes
-_MOST_GAPS = 10  # cells of a table for every one that is filled
+_MOST_GAPS = 100  # cells of a table for every one that is filled
 _NUMBERS = re.compile(r"split\d+_test_.+|mean_test_.+|iter|n_resources")
 
 
