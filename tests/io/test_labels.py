@@ -110,7 +110,7 @@ def test_codes_with_leading_zeros_are_texts(write):
 
 @pytest.mark.parametrize("score", ["0.37", "1e-3", "inf", "-Infinity", "1.5e0"])
 def test_numbers_that_are_no_classes(score):
-    with pytest.raises(TableFileError, match="holds numbers such as .*Turn scores into labels"):
+    with pytest.raises(TableFileError, match=r"holds numbers such as .*Turn scores into labels"):
         read([("1", "1"), ("0", score)])
 
 
@@ -170,7 +170,7 @@ def test_matrix_with_two_spellings():
         read_matrix(io.StringIO(",1,+1\n1,6,2\n0,0,26\n"), rows="true")
     with pytest.raises(TableFileError, match=r"line 3: a second row is called '\+1'"):
         read_matrix(io.StringIO(",1,0\n1,6,2\n+1,0,26\n"), rows="true")
-    with pytest.raises(TableFileError, match="holds '01' .* and '1' .*two spellings"):
+    with pytest.raises(TableFileError, match=r"holds '01' .* and '1' .*two spellings"):
         read_matrix(io.StringIO(",01,2\n1,6,2\n2,0,26\n"), rows="true")
     named = read_matrix(io.StringIO(",01,1\n01,6,2\n1,0,26\n"), rows="true", labels=["01", "1"])
     assert named.labels == ("01", "1")

@@ -108,9 +108,11 @@ def test_new_pairs_of_the_csv_module(compared, monkeypatch):
         return lambda row: pair(row[place] for place in places)
 
     monkeypatch.setattr(csv_counts, "operator", types.SimpleNamespace(itemgetter=itemgetter))
-    found = count_cells(io.StringIO("y,p\n\n" + _pairs(N)), COLUMNS)
-    assert len(found) == N
-    assert number[0] < 10 * N
+    rows = csv_counts._ROWS
+    text = "y,p\n\n" + "0,0\n" * (rows - 1) + _pairs(rows)  # the new pairs are read at once
+    found = count_cells(io.StringIO(text), COLUMNS)
+    assert [line for _, line in found.values()][1:] == [(rows + 2 + k,) * 2 for k in range(1, rows)]
+    assert number[0] < 10 * rows
 
 
 def test_lines_of_new_pairs_in_the_csv_module():
