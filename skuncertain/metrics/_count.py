@@ -125,8 +125,23 @@ def _cells(y_true, y_pred, labels):
     return encode(y_true, labels, "y_true") * len(labels) + encode(y_pred, labels, "y_pred")
 
 
-def _pair_cells(y_true, y_pred):
-    """Cell of every row among all pairs of whole numbers in a small range: (cells, low, span).
+def row_cells(y_true, y_pred, labels):
+    """Index of the cell of every row in the flat matrix; all labels are known to be among these."""
+    size, low = len(labels), labels[0]
+    whole = y_true.dtype.kind in "iub" and y_pred.dtype.kind in "iub"
+    # Labels in a row, such as 0 and 1, are their own index.
+    if not whole or list(labels) != [low + k for k in range(size)] or abs(low) > 2**31:
+        return _cells(y_true, y_pred, labels)
+    cell = y_true.astype(np.intp)
+    cell *= size
+    cell += y_pred.astype(np.intp, copy=False)
+    if low:
+        cell -= low * (size + 1)
+    return cell
+
+
+def count_pairs(y_true, y_pred):
+    """Labels that occur, and the confusion matrix of them, for whole numbers in a small range.
 
     One pass over the rows; None if the labels are of another kind.
     """
@@ -141,39 +156,11 @@ def _pair_cells(y_true, y_pred):
     cell = y_true.astype(np.intp)
     cell *= span
     cell += y_pred.astype(np.intp, copy=False)
-    if low:
-        cell -= low * (span + 1)
-    return cell, low, span
-
-
-def count_pairs(y_true, y_pred):
-    """Labels that occur, and the confusion matrix of them, for whole numbers in a small range.
-
-    None if the labels are of another kind.
-    """
-    found = _pair_cells(y_true, y_pred)
-    if found is None:
-        return None
-    cell, low, span = found
+    cell -= low * (span + 1)
     matrix = np.bincount(cell, minlength=span * span).reshape(span, span)
     present = np.flatnonzero(matrix.sum(axis=0) + matrix.sum(axis=1))
-    label = bool if y_true.dtype.kind == "b" else int
+    label = bool if kinds == {"b"} else int
     return [label(value + low) for value in present], matrix[np.ix_(present, present)]
-
-
-def row_cells(y_true, y_pred, labels):
-    """Index of the cell of every row in the flat matrix; the labels are known to be complete."""
-    found = _pair_cells(y_true, y_pred)
-    if found is None:
-        return _cells(y_true, y_pred, labels)
-    cell, low, span = found
-    if list(labels) == list(range(low, low + span)):
-        return cell
-    place = np.zeros(span, dtype=np.intp)
-    for index, label in enumerate(labels):
-        if label - low in range(span):
-            place[int(label) - low] = index
-    return (place[:, None] * len(labels) + place).ravel()[cell]
 
 
 def _check_weights(sample_weight, size):

@@ -122,7 +122,9 @@ def group_sums(codes, n_groups, cells, n_cells):
     An array, or a sparse one where most entries would be 0: memory grows with the rows only.
     """
     if n_groups * n_cells <= _DENSE * codes.size + 2**16:
-        flat = np.bincount(codes * n_cells + cells, minlength=n_groups * n_cells)
+        place = codes * n_cells
+        place += cells
+        flat = np.bincount(place, minlength=n_groups * n_cells)
         return flat.reshape(n_groups, n_cells)
     ones = np.ones(codes.size, dtype=np.int64)
     return coo_array((ones, (codes, cells)), shape=(n_groups, n_cells)).tocsr()
