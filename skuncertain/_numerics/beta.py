@@ -85,8 +85,11 @@ def stirling_remainder(z):
     return np.where(small, direct, series)
 
 
-def beta_logpdf(x, a, b):
-    """Log density of Beta(a, b); -inf outside [0, 1] and for point masses."""
+def beta_logpdf(x, a, b, complement=None):
+    """Log density of Beta(a, b); -inf outside [0, 1] and for point masses.
+
+    `complement` is 1 - x where the caller knows it better than subtraction does.
+    """
     x, a, b = np.broadcast_arrays(np.asarray(x, dtype=float), a, b)
     inside = (x >= 0) & (x <= 1) & (a > 0) & (b > 0)
     safe = np.where(inside, x, 0.5)
@@ -95,7 +98,11 @@ def beta_logpdf(x, a, b):
     mean = p / (p + q)
     log_norm = log_beta_density_at_mean(p, q) - xlogy(p, mean) - xlog1py(q, -mean)
     with np.errstate(divide="ignore"):
-        value = log_norm + xlogy(p - 1, safe) + xlog1py(q - 1, -safe)
+        if complement is None:
+            other = xlog1py(q - 1, -safe)
+        else:
+            other = xlogy(q - 1, np.where(inside, complement, 0.5))
+        value = log_norm + xlogy(p - 1, safe) + other
     value = np.where(inside, value, -np.inf)
     return np.where((a == 0) & (b == 0), np.nan, value)
 

@@ -281,7 +281,7 @@ class Rates:
             return rule.nodes(self.n_phi)[::2]  # without the complements
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
         panels = [
-            rule.cut_nodes(low, high, np.arange(rows.size), n=3 * self.n_phi)
+            rule.cut_nodes((low, 1 - low), (high, 1 - high), np.arange(rows.size), n=3 * self.n_phi)
             for low, high in itertools.pairwise(edges)
         ]
         return tuple(np.concatenate([panel[k] for panel in panels], axis=1) for k in (0, 2))
@@ -307,8 +307,8 @@ class Rates:
             self._rule_fpr,
             self.recall,
             solve,
-            low,
-            high,
+            (low, 1 - low),
+            (high, 1 - high),
             table=None if density else self._table,
             nodes=self.nodes,
             stride=stride,

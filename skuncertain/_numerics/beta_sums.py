@@ -177,7 +177,8 @@ class _LogGrid:
         def conditional_cdf(x, _, rows):
             return cdf(np.maximum(s[rows, None] - w * scale_odds(x, odds), 1e-300))
 
-        return rule.expectation(conditional_cdf, low, high, (N_NODES, N_CUT)) + beta_cdf(low, a, b)
+        ends = (low, 1 - low), (high, 1 - high)
+        return rule.expectation(conditional_cdf, *ends, (N_NODES, N_CUT)) + beta_cdf(low, a, b)
 
     def _cdf(self, s):
         x = np.log(s)
