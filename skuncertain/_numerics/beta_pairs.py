@@ -14,13 +14,22 @@ import numpy as np
 from scipy.special import betaln
 
 from skuncertain._numerics.quadrature import (
+    N_CUT,
     N_NODES,
     BetaRule,
     Influence,
     Integrand,
     beta_moments,
+    combine_to_one_peak,
     moments_by_rule,
 )
+
+
+# Nodes of a whole range and of a cut one: for shapes of 1 and more, below, and far below. Measured
+# with counts of 0 to 1e9 and priors of 0.02 to 1/2, they leave an error of the cdf of at most 1e-10,
+# 1e-8 for an odds ratio with shapes of 0.05.
+_FINER_BELOW = (1.0, 0.3)
+_NODES = ((N_NODES, N_CUT), (3 * N_NODES, 3 * N_CUT), (6 * N_NODES, 6 * N_CUT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,11 +341,15 @@ class Pair:
         self.size = u[0].size
         self.influence = Influence(self._on_line, [u, v])
         self.scale = self.influence.scale
+        self.one_peaked = combine_to_one_peak([u, v])
         # The outer variable is the one that moves the metric less: seen from the other one, the
         # inner probability would be a step between two nodes.
         self.outer_is_v = np.ones(self.size, dtype=bool)
         if operation.v_given_u is not None:
             self.outer_is_v = self.influence.moves[1] <= self.influence.moves[0]
+        # The smaller a shape, the longer a tail, and the farther apart the nodes in it.
+        smallest = np.min([*u, *v], axis=0)
+        self.fineness = np.sum([smallest < bound for bound in _FINER_BELOW], axis=0)
 
     def _on_line(self, u, u_, v, v_, rows):
         return self.link.to_line(self.operation.forward(u, u_, v, v_))
@@ -351,17 +364,18 @@ class Pair:
 
     def _evaluate(self, t, rows, integral):
         """Integrals over v where it is the outer variable, over u elsewhere."""
-        result, outer_is_v = np.empty(t.shape), self.outer_is_v[rows]
-        for part in (np.flatnonzero(outer_is_v), np.flatnonzero(~outer_is_v)):
-            if part.size == 0:
-                continue
-            if outer_is_v[part[0]]:
+        result, kind = np.empty(t.shape), 2 * self.fineness[rows] + self.outer_is_v[rows]
+        for which in np.unique(kind):
+            part, nodes = np.flatnonzero(kind == which), _NODES[which // 2]
+            if which % 2:
                 outer, inner, inverse = self._rule_v, self.u, self.operation.u_given_v
             else:
                 outer, inner, inverse = self._rule_u, self.v, self.operation.v_given_u
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 cuts = inverse.cuts(t[part])
-            result[part] = integral(Integrand(t[part], rows[part], outer, inner, inverse, *cuts))
+            result[part] = integral(
+                Integrand(t[part], rows[part], outer, inner, inverse, *cuts, nodes=nodes)
+            )
         return result
 
     def guess(self, p, rows):

@@ -15,6 +15,7 @@ from skuncertain._numerics.quadrature import (
     BetaTable,
     Influence,
     Integrand,
+    combine_to_one_peak,
     moments_by_rule,
 )
 
@@ -166,6 +167,7 @@ class Rates:
         else:
             self.form = {"kappa": _Kappa, "matthews": _Matthews, "g_score": _RatesGScore}[kind]()
         self.phi, self.recall, self.fpr = phi, recall, fpr
+        self.one_peaked = combine_to_one_peak([recall, fpr])
         self._locate()
         if kind != "g_score":
             self._swap(self.moves[1] > self.moves[0])

@@ -333,6 +333,17 @@ def _known(value, rising):
     return np.where(lost, np.where(rising, 0.0, 1.0), value) if lost.any() else value
 
 
+def combine_to_one_peak(variables):
+    """Whether a smooth combination of Beta variables surely has one peak, for each row.
+
+    The sum of a one-peaked variable and of log-concave ones has one peak (Ibragimov). A Beta is
+    log-concave if both shapes are at least 1, and has two peaks if both are smaller.
+    """
+    smaller = np.stack([np.minimum(a, b) for a, b in variables])
+    larger = np.stack([np.maximum(a, b) for a, b in variables])
+    return (np.sum(smaller < 1, axis=0) <= 1) & np.all(larger >= 1, axis=0)
+
+
 def beta_moments(a, b, odds=1.0):
     """Mean and variance of M with `odds` times the odds of X ~ Beta(a, b), for arrays (rows,)."""
     with np.errstate(invalid="ignore"):

@@ -64,7 +64,7 @@ class IntegralPosterior(Posterior):
             line = self._solve(p[pick], rows[pick])
             inner = link.to_range(line)
             # Where floats end the solution does not: the quantile is the end of the range.
-            beyond = np.abs(line) >= link.limit
+            beyond = np.abs(line) >= (1 - 1e-12) * link.limit
             result[pick] = np.where(beyond, np.where(line > 0, link.high, link.low), inner)
         return result
 
@@ -131,10 +131,13 @@ class IntegralPosterior(Posterior):
         ends = self._quantile_of(np.repeat([tail, 1 - tail], size), np.tile(rows, 2))
         low, high = ends[:size].copy(), ends[size:].copy()
         at = family.link.to_line(ends).reshape(2, size)
-        failed, active = ~np.isfinite(at).all(axis=0), rows[np.isfinite(at).all(axis=0)]
+        one_peaked = getattr(family, "one_peaked", np.zeros(size, dtype=bool))
+        # With several peaks the solution would be one of several.
+        failed = ~(np.isfinite(at).all(axis=0) & one_peaked)
+        active = rows[~failed]
         for _ in range(20):
             if active.size == 0:
-                return low, high, failed
+                break
             index, step = np.tile(active, 2), 1e-4 * family.scale[active]
             here, near = at[:, active], at[:, active] + step
             x = to_range(here).ravel()
@@ -153,4 +156,9 @@ class IntegralPosterior(Posterior):
             low[active], high[active] = to_range(at[:, active])
             active = active[good & ~(np.abs(move).max(axis=0) < 1e-6 * cap)]
         failed[active] = True
+        # Steps are small on the scale of the whole: a peak much narrower may be missed by them.
+        clip, found = family.link.clip, rows[~failed]
+        mass = family.cdf(clip(high[found]), found) - family.cdf(clip(low[found]), found)
+        wider = high - low > (1 + 1e-9) * (ends[size:] - ends[:size])
+        failed[found] = ~(np.abs(mass - level) <= 1e-8) | wider[found]
         return low, high, failed
