@@ -24,10 +24,9 @@ from skuncertain._numerics.quadrature import (
     moments_by_rule,
 )
 
-
 # Nodes of a whole range and of a cut one: for shapes of 1 and more, below, and far below. Measured
-# with counts of 0 to 1e9 and priors of 0.02 to 1/2, they leave an error of the cdf of at most 1e-10,
-# 1e-8 for an odds ratio with shapes of 0.05.
+# with counts of 0 to 1e9 and priors of 0.02 to 1/2, they leave an error of the cdf of at most
+# 3e-10; for an odds ratio 6e-9 with shapes of 0.05 and 4e-7 with 0.02.
 _FINER_BELOW = (1.0, 0.3)
 _NODES = ((N_NODES, N_CUT), (3 * N_NODES, 3 * N_CUT), (6 * N_NODES, 6 * N_CUT))
 
@@ -143,7 +142,7 @@ def _power_moments(*factors):
 
 
 def _shift(t, above, below, x, x_):
-    """x + t and its complement; `above` is 1 + t, `below` is 1 - t."""
+    """Return x + t and its complement; `above` is 1 + t, `below` is 1 - t."""
     low = x < 0.5
     return np.where(low, t + x, above - x_), np.where(low, below - x, x_ - t)
 

@@ -16,9 +16,9 @@ def shortest_of_sorted(draws, level):
     return tuple(np.take_along_axis(draws, k, axis=-1)[..., 0] for k in (best, best + inside))
 
 
-# Tail masses that are tried first, as shares of what lies outside the interval. Poles and narrow
-# peaks far from the rest have their shortest interval next to an end, so most of them are there; not
-# nearer than this, because a cdf is exact to about 1e-12.
+# Tail masses that are tried first, as shares of what lies outside the interval. With a pole or a
+# narrow peak the shortest interval leaves hardly anything on one side, so many are next to the ends;
+# not nearer than this, because a cdf is exact to about 1e-12.
 _NEAREST = 1e-9
 _SHARES = np.array([0.0, _NEAREST, 1e-7, 1e-5, 1e-3, 0.01, 0.04, 0.1, 0.2, 0.3, 0.4])
 _SHARES = np.concatenate([_SHARES, [0.5], 1.0 - _SHARES[::-1]])

@@ -49,7 +49,6 @@ class BetaPosterior(Posterior):
     Interval(low=0.772..., high=0.978...)
     """
 
-
     def __init__(
         self, a: ArrayLike, b: ArrayLike, *, odds: float = 1.0, about: About = About()
     ) -> None:
