@@ -17,7 +17,7 @@ def shortest_of_sorted(draws, level):
 
 
 # Tail masses that are tried first, as shares of what lies outside the interval. With a pole or a
-# narrow peak the shortest interval leaves hardly anything on one side, so many are next to the ends;
+# narrow peak the shortest interval leaves hardly anything on one side: many are next to the ends,
 # not nearer than this, because a cdf is exact to about 1e-12.
 _NEAREST = 1e-9
 _SHARES = np.array([0.0, _NEAREST, 1e-7, 1e-5, 1e-3, 0.01, 0.04, 0.1, 0.2, 0.3, 0.4])
