@@ -6,10 +6,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from skuncertain._utils.address import USUAL_HOST
+from skuncertain._utils.address import LOOPBACK, USUAL_HOST
 from skuncertain._utils.validation import check_integer
-from skuncertain.app._pages import LOOPBACK, make_app
-from skuncertain.app._server import run
 from skuncertain.app._workers import MOST
 
 __all__ = ["create_app", "serve"]
@@ -45,6 +43,8 @@ def create_app(*, trusted_hosts: Sequence[str] = LOOPBACK, workers: int = MOST) 
     >>> app.test_client().get("/").status_code
     200
     """
+    from skuncertain.app._pages import make_app
+
     return make_app(tuple(trusted_hosts), check_integer("workers", workers, low=0, high=64))
 
 
@@ -78,4 +78,6 @@ def serve(host: str = USUAL_HOST, port: int | None = None, open_browser: bool = 
     >>> serve(open_browser=False)  # doctest: +SKIP
     The page is at http://127.0.0.1:8377/ (Ctrl-C ends it).
     """
+    from skuncertain.app._server import run
+
     run(host, port, open_browser)

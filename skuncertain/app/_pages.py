@@ -23,7 +23,6 @@ from skuncertain.app._forms import (
 from skuncertain.app._tasks import Desk
 from skuncertain.app._workers import SECONDS, Stopped
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGES = {
     "one": ("/", "One classifier"),
     "two": ("/compare", "Two classifiers"),

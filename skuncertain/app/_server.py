@@ -11,9 +11,9 @@ import threading
 import time
 import webbrowser
 
-from skuncertain._utils.address import USUAL_PORT
+from skuncertain._utils.address import LOOPBACK, USUAL_PORT
 from skuncertain._utils.validation import check_bool, check_integer, refuse_if
-from skuncertain.app._pages import HEADERS, LOOPBACK, PROBLEMS, flask, make_app
+from skuncertain.app._pages import HEADERS, PROBLEMS, flask, make_app
 from skuncertain.app._workers import MOST
 
 _EVERYWHERE = ("", "0.0.0.0", "::")

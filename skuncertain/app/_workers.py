@@ -203,9 +203,9 @@ class _Worker:
 
     def _read(self, started):
         """Pass lines on. A pipe cannot be waited for with a time limit on every system."""
-        with contextlib.suppress(OSError, ValueError):
-            started(self, bool(self._process.stdout.readline()))
-            for line in self._process.stdout:
+        with self._process.stdout as lines:
+            started(self, bool(lines.readline()))
+            for line in lines:
                 self._lines.put(line)
         self._lines.put(b"")
 
@@ -243,7 +243,6 @@ class _Worker:
             self._process.stdin.close()
         if self._reader is not threading.current_thread():
             self._reader.join()
-            self._process.stdout.close()
 
 
 # --------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 from skuncertain.app import create_app
-from skuncertain.app._server import listen
+from skuncertain.app._server import listen, make_server
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 PATHS = ("/", "/compare", "/plan")
@@ -27,34 +27,16 @@ EVIL = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='h
 @pytest.fixture(scope="module")
 def url():
     """Address of the running page."""
-    from werkzeug.serving import make_server
-
+    app = create_app(workers=2)
     with listen("127.0.0.1", 0) as sock:
-        port = sock.getsockname()[1]
-        server = make_server(
-            "127.0.0.1",
-            port,
-            create_app(),
-            threaded=True,
-            fd=sock.fileno(),
-            request_handler=Quiet(),
-        )
+        server = make_server(sock, app)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{server.port}"
         server.shutdown()
         thread.join()
-
-
-def Quiet():
-    """Request handler without a log."""
-    from werkzeug.serving import WSGIRequestHandler
-
-    class Handler(WSGIRequestHandler):
-        def log_request(self, *args):
-            pass
-
-    return Handler
+        server.server_close()
+    app.extensions["skuncertain"].pool.close()
 
 
 @pytest.fixture(scope="module")
