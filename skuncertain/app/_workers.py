@@ -18,7 +18,7 @@ import traceback
 from collections import deque
 
 MOST = 4  # three long calculations, and one process for the short ones
-SECONDS = 15.0  # for one calculation
+SECONDS = 20.0  # for one calculation
 SHORT = 3.0  # for one that holds the last process, which is for short ones
 PATIENCE = 30.0  # in the line
 _GRACE = 1.0  # what takes less is not worth a new process

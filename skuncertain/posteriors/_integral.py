@@ -1,6 +1,6 @@
 """Exact posteriors that are integrals over Beta variables."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -71,13 +71,19 @@ class IntegralPosterior(Posterior):
         def through(cdf, at=slice(None)):
             return lambda e, part=slice(None): cdf(link.clip(link.to_range(e)), rows[at][part])
 
+        def same(low, high):
+            """Whether the doubles of both are neighbours: there the cdf is a stair."""
+            low, high = (link.clip(link.to_range(e)) for e in (low, high))
+            return high - low <= 2 * np.spacing(np.abs(high))  # to_range steps over every other one
+
+        invert = partial(invert_cdf, same=same)
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
         if not hasattr(family, "rough_cdf"):
-            return invert_cdf(exact, p, start, scale)
+            return invert(exact, p, start, scale)
         # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,
         # then correct the solution with exact values and the slope of the rough one.
         rough, step = through(family.rough_cdf), 1e-5 * scale
-        e = invert_cdf(rough, p, start, scale)
+        e = invert(rough, p, start, scale)
         miss = p - exact(e)
         move = miss * step / (rough(e + step) - p)
         e = e + move
@@ -88,7 +94,7 @@ class IntegralPosterior(Posterior):
                 e[left] += move[left] * again / (miss[left] - again)
             left = left[~((np.abs(miss[left] * again) < 1e-12) & np.isfinite(e[left]))]
         if left.size:
-            e[left] = invert_cdf(through(family.cdf, left), p[left], start[left], scale[left])
+            e[left] = invert(through(family.cdf, left), p[left], start[left], scale[left])
         return e
 
     def _quantile(self, q):

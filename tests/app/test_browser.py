@@ -1,6 +1,7 @@
 """The web page in a real browser: live numbers, bad input, downloads, accessibility, safety."""
 
 import csv
+import json
 import re
 import threading
 
@@ -456,3 +457,36 @@ def test_other_sites_cannot_use_it(browser, url):
         page.click("button")
     assert waiting.value.status == 403
     context.close()
+
+
+def test_what_is_out_of_date_is_not_waited_for(visit):
+    """A request that takes long ends when something else has been asked."""
+    page, held = visit(), []
+
+    def hold_the_first(route):
+        if held:
+            route.continue_()
+        else:
+            held.append(route)  # it never gets an answer
+
+    page.route("**/answer/one", hold_the_first)
+    with page.expect_event("requestfailed") as ended:
+        with page.expect_request("**/answer/one"):
+            fill(page, tp="41")
+        fill(page, tp="42")
+    assert '"tp":"41"' in ended.value.post_data
+    expect(page.locator("#out-tables")).to_contain_text("42")
+
+
+def test_what_takes_too_long_is_told(visit):
+    page = visit(allowed=("503",))
+    text = "This takes more than 20 seconds, so the page has stopped it."
+    body = json.dumps({"error": text})
+    page.route("**/answer/one", lambda route: route.fulfill(status=503, body=body))
+    fill(page, tp="41")
+    expect(page.locator("#status")).to_have_text(text)
+    expect(page.locator("#result")).to_be_hidden()
+    page.unroute("**/answer/one")
+    fill(page, tp="42")
+    expect(page.locator("#result")).to_be_visible()
+    expect(page.locator("#status")).to_have_text("")

@@ -290,10 +290,9 @@ def test_the_server_does_not_tell_its_name(running):
             assert "Server" not in headers
             assert "Werkzeug" not in str(headers) + body
             assert "Python" not in str(headers) + body
-            assert int(status.split()[1]) < 500
             assert headers.items() >= HEADERS.items()
             if data in not_http:
-                assert int(status.split()[1]) >= 400
+                assert int(status.split()[1]) in (400, 414, 431, 505)
                 assert body in PROBLEMS.values()
 
 
