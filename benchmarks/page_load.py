@@ -8,6 +8,7 @@ number, the clients by WAVE, and the whole by SECONDS.
 """
 
 import argparse
+import contextlib
 import http.client
 import json
 import random
@@ -162,10 +163,8 @@ def half_open(place, n=100):
     told(f"20 requests beside {n} half-open connections", [ask(place) for _ in range(20)])
     begin, closed = time.monotonic(), 0
     for sock in held:
-        try:
+        with contextlib.suppress(OSError):
             closed += sock.recv(1) == b""
-        except OSError:
-            pass
         sock.close()
     print(f"  {closed} of them closed by the server within {time.monotonic() - begin:.1f} s more")
 

@@ -51,7 +51,7 @@ def invert_cdf(
         lo, hi = np.where(low_side, e, lo), np.where(low_side, hi, e)
         points = [(e, ndtri(value)), *points[:3]]
         new, error, rate = _inverse_interpolation(points, target, rate)
-        # Where the cdf is flat, at 0 or 1 or on a stair, there is no slope: stride towards the mass.
+        # Where the cdf is flat, at 0, at 1 or on a stair, there is no slope: stride to the mass.
         lost = ~np.isfinite(new)
         if iteration:
             lost |= points[0][1] == points[1][1]
