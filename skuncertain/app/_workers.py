@@ -31,11 +31,9 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 _ENDED = "a process that computes has ended."
 _NO_START = "no process that computes could be started. create_app(workers=0) needs none."
 # Ctrl-C is for the server alone.
-_APART = (
-    {"creationflags": subprocess.CREATE_NO_WINDOW}
-    if sys.platform == "win32"
-    else {"start_new_session": True}
-)
+_APART: dict = {"start_new_session": True}
+if sys.platform == "win32":
+    _APART = {"creationflags": subprocess.CREATE_NO_WINDOW}
 
 
 class Stopped(Exception):

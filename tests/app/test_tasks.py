@@ -4,9 +4,13 @@ import contextlib
 import csv
 import gc
 import io
+import json
 import os
+import threading
 import time
+from http.client import HTTPConnection
 from pathlib import Path
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 
@@ -128,6 +132,26 @@ def test_processes_end_with_the_application():
             os.kill(pid, 0)
             time.sleep(0.02)
         pytest.fail("it still runs")
+
+
+def test_another_wsgi_server(app):
+    """One that knows nothing of this page, and gives no socket."""
+
+    class Quiet(WSGIRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    with make_server("127.0.0.1", 0, app, handler_class=Quiet) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        connection = HTTPConnection("127.0.0.1", server.server_port, timeout=300)
+        headers = SAME | {"Content-Type": "application/json"}
+        connection.request("POST", "/answer/one", json.dumps(FIELDS["one"]), headers)
+        response = connection.getresponse()
+        assert response.status == 200
+        assert "0.925 to 1.000" in json.load(response)["answer"]["span"]
+        connection.close()
+        thread.join()
 
 
 @pytest.mark.parametrize("workers", [-1, 1.5, "2", None, 1000])
