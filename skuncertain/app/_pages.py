@@ -47,6 +47,7 @@ PROBLEMS = {
     404: "There is no such page.",
     405: "The page does not answer this kind of request.",
     408: "The request took too long to arrive.",
+    411: "The request does not say how long it is.",
     413: TOO_LONG,
     414: "The address of the request is too long.",
     415: "The page reads forms and JSON; this request is of another kind.",
@@ -117,7 +118,7 @@ def _check_host(trusted):
 
 
 def _check_origin():
-    """Refuse what another site sends; browsers say where a request comes from."""
+    """Refuse what another site sends; browsers say where it comes from and how long it is."""
     request = flask().request
     if request.method in ("GET", "HEAD", "OPTIONS") or request.routing_exception is not None:
         return  # it gets no answer that another site could use
@@ -127,6 +128,8 @@ def _check_origin():
         site = "same-origin" if origin == request.host_url.rstrip("/") else "unknown"
     if site != "same-origin":
         flask().abort(403)
+    if request.content_length is None:  # it would be cut off at the limit, without a word
+        flask().abort(411)
 
 
 def _secured(response):

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import webbrowser
+from urllib.parse import urlsplit
 
 from skuncertain._utils.address import LOOPBACK, USUAL_PORT
 from skuncertain._utils.validation import check_bool, check_integer, refuse_if
@@ -105,7 +106,12 @@ class _Handler:
 
     def run_wsgi(self):
         self._input.allow(BODY)
-        super().run_wsgi()
+        try:
+            urlsplit(self.path)
+        except ValueError:
+            self.send_error(400)
+        else:
+            super().run_wsgi()
 
     def send_response(self, code, message=None):
         """Begin a response, without the name and version of the server."""

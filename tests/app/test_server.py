@@ -14,6 +14,7 @@ import tomllib
 import urllib.request
 from fnmatch import fnmatch
 from pathlib import Path
+from urllib.parse import urlencode
 
 import html5lib
 import pytest
@@ -147,7 +148,7 @@ BODIES = {  # what was sent as what, and what it is answered with
     "another kind": (b"tp=26", "text/plain", 415),
     "no kind": (b"tp=26", None, 415),
     "JSON instead of a form": (b"{}", "application/json", 415),
-    "nothing": (b"", MULTIPART, 400),
+    "nothing": (b"\r\n", MULTIPART, 400),
     "no boundary": (WHOLE_FORM + b"--x--\r\n", "multipart/form-data", 400),
     "another boundary": (WHOLE_FORM + b"--x--\r\n", "multipart/form-data; boundary=y", 400),
     "broken header": (WHOLE_FORM[:70], MULTIPART, 400),
@@ -184,7 +185,7 @@ def test_a_whole_form_can_be_read(client):
         (b'{"tp": "\xff"}', "application/json", 400),
         (b"1" * 100_000, "application/json", 400),
         (b"NaN", "application/json", 400),
-        (b"", "application/json", 400),
+        (b" ", "application/json", 400),
         (json.dumps(FIELDS["one"]).encode(), "text/plain", 415),
         (json.dumps(FIELDS["one"]).encode(), None, 415),
         (WHOLE_FORM, MULTIPART, 415),
@@ -284,6 +285,7 @@ def test_the_server_does_not_tell_its_name(running):
     not_http = [b"hello\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\r\n\r\n"]
     not_http += [b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n"]
     not_http += [b"GET / HTTP/1.1\r\n" + b"".join(b"a%d: 1\r\n" % k for k in range(200)) + b"\r\n"]
+    not_http += [GET.replace(b"/static", b"http://[::1/static")]
     for data in (GET, GET.replace(b"/static", b"/nothing"), *not_http):
         with contextlib.suppress(ConnectionResetError):  # it need not read all of it
             status, headers, body = received(sent(place, data))
@@ -327,6 +329,23 @@ def test_slow_headers(running, monkeypatch):
         except OSError:
             closed = True
     sock.close()
+
+
+def test_bodies_without_a_length(running):
+    """They would be cut off at the limit, and the rest of a table would be missing."""
+    place, _ = running
+    head = (
+        "POST / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n"
+    )
+    body = urlencode(FIELDS["one"])
+    for more in ("", "Transfer-Encoding: chunked\r\n"):
+        data = f"{head}{more}\r\n{len(body):x}\r\n{body}\r\n0\r\n\r\n"
+        status, _, page = received(sent(place, data.encode()))
+        assert status.split()[1] == "411"
+        assert PROBLEMS[411] in page
+    data = f"{head}Content-Length: {len(body)}\r\n\r\n{body}"
+    assert received(sent(place, data.encode()))[0].split()[1] == "200"
 
 
 @pytest.mark.parametrize("path", ["/", "/answer/one"])
