@@ -115,6 +115,7 @@ class _Handler:
 
     def send_response(self, code, message=None):
         """Begin a response, without the name and version of the server."""
+        self._input.allow(PAUSE, to_the_end=False)  # nobody needs what still comes
         self.send_response_only(code, message)
         self.send_header("Date", self.date_time_string())
 
@@ -134,20 +135,26 @@ class _PatientInput(io.RawIOBase):
         self._sock = sock
         self.allow(HEAD)
 
-    def allow(self, seconds):
-        """Set when it is too late."""
-        self._end = time.monotonic() + seconds
+    def allow(self, seconds, to_the_end=True):
+        """Set when it is too late; unless the input is read `to_the_end`, that is then its end."""
+        self._end, self._needed = time.monotonic() + seconds, to_the_end
 
     def readable(self):
         return True
 
     def readinto(self, buffer):
         left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("too slow")
-        self._sock.settimeout(min(left, PAUSE))
         try:
+            if left <= 0:
+                raise TimeoutError("too slow")
+            self._sock.settimeout(min(left, PAUSE))
             return self._sock.recv_into(buffer)
+        except ConnectionError:  # an end like any other
+            return 0
+        except TimeoutError:
+            if self._needed:
+                raise
+            return 0
         finally:
             self._sock.settimeout(ANSWER)
 

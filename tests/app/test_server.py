@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -20,6 +21,8 @@ import html5lib
 import pytest
 
 pytest.importorskip("flask")
+
+from flask import Response
 
 from skuncertain.app import _server, create_app
 from skuncertain.app._forms import FIELDS
@@ -360,6 +363,30 @@ def test_slow_bodies(running, monkeypatch, path):
     status, _, body = received(sent(place, head.encode() + b"{"))
     assert status.split()[1] == "408"
     assert PROBLEMS[408] in body
+
+
+def test_clients_that_leave_a_file_behind(running, monkeypatch):
+    """A file is closed although its client has reset the connection, or goes on sending."""
+    place, app = running
+    closed = threading.Semaphore(0)
+
+    class Body:
+        def __iter__(self):
+            return iter([b"x" * 9])
+
+        def close(self):
+            closed.release()
+
+    monkeypatch.setattr(_server, "PAUSE", 0.2)
+    app.view_functions["report_css"] = lambda: Response(Body())
+    get = GET.replace(b"static/app", b"report")
+    for linger in (True, False):
+        sock = sent(place, get + b"more")
+        if linger:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            sock.close()
+        assert closed.acquire(timeout=SECONDS)
+        sock.close()
 
 
 def test_no_more_connections_than_there_are_places(monkeypatch, request):
