@@ -381,7 +381,7 @@ def test_clients_that_leave_a_file_behind(running, monkeypatch):
     app.view_functions["report_css"] = lambda: Response(Body())
     get = GET.replace(b"static/app", b"report")
     for linger in (True, False):
-        sock = sent(place, get + b"more")
+        sock = sent(place, get + b"more" * 20_000)  # than is read at once
         if linger:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             sock.close()
