@@ -5,7 +5,16 @@ from scipy.special import ndtri
 
 
 def invert_cdf(
-    cdf, p, start, scale, limit=700.0, finest=1.0, tol=1e-12, max_iter=200, measured=False
+    cdf,
+    p,
+    start,
+    scale,
+    limit=700.0,
+    finest=1.0,
+    tol=1e-12,
+    max_iter=200,
+    measured=False,
+    same=None,
 ):
     """Solve ``cdf(e, rows) = p`` for many rows at once.
 
@@ -32,6 +41,9 @@ def invert_cdf(
     measured : bool
         Whether the error must be seen. Otherwise the interpolation may tell it, which saves a step
         and is right where the cdf is nearly normal.
+    same : callable, default=None
+        ``same(low, high)``: whether it makes no difference where between two points the solution
+        is, so that the search may end.
 
     Returns
     -------
@@ -50,14 +62,18 @@ def invert_cdf(
         lo, hi = np.where(low_side, e, lo), np.where(low_side, hi, e)
         points = [(e, ndtri(value)), *points[:3]]
         new, error, rate = _inverse_interpolation(points, target, rate)
-        # Where the cdf is flat at 0 or 1 there is no slope: stride towards the mass.
+        # Where the cdf is flat, at 0, at 1 or on a stair, there is no slope: stride to the mass.
         lost = ~np.isfinite(new)
+        if iteration:
+            lost |= points[0][1] == points[1][1]
         if lost.any():
             new = np.where(lost, e + np.where(low_side, reach, -reach), new)
             reach = np.where(lost, 2 * reach, reach)
         inside = (new > lo) & (new < hi)
         here = np.abs(value - p) <= tol
         here |= (hi - lo <= 4e-16 * np.maximum(finest, np.abs(e))) | np.isnan(value)
+        if same is not None:
+            here |= same(lo, hi)
         done = here if measured else here | (inside & (error <= tol))
         if done.any():
             found = np.where(here, np.where(np.isnan(value), np.nan, e), new)

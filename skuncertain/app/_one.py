@@ -112,6 +112,7 @@ def answer_one(form):
             level=level,
             kind=kind,
             value=cell["value"],
+            ends=(cell["low"], cell["high"], cell["error"]),
             prevalence=asked.prevalence,
             n_new=asked.n_new,
         ),

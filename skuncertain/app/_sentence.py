@@ -61,7 +61,15 @@ def rows_that_count(counts, metric, prevalence=None):
 
 
 def posterior_sentence(
-    posterior, counts, *, level=0.95, kind="eti", value=None, prevalence=None, n_new=None
+    posterior,
+    counts,
+    *,
+    level=0.95,
+    kind="eti",
+    value=None,
+    ends=None,
+    prevalence=None,
+    n_new=None,
 ):
     """Sentence on one metric of one classifier.
 
@@ -75,6 +83,8 @@ def posterior_sentence(
         Which interval.
     value : float, default=None
         Point estimate; by default the metric of the counts.
+    ends : (float, float, object), default=None
+        Ends of that interval and their error, where they are known: some take long to compute.
     prevalence : float, default=None
         The prevalence that was put in place of that of the data.
     n_new : int, default=None
@@ -93,8 +103,9 @@ def posterior_sentence(
     >>> posterior_sentence(counts.posterior("recall"), counts)
     'Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26.'
     """
-    low, high = posterior.interval(level, kind)
-    error = posterior.interval_error(level, kind)
+    if ends is None:
+        ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
+    low, high, error = ends
     metric = get_metric(posterior.metric)
     value = metric.evaluate(
         np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._reporting.build import (
     check_digits,
@@ -25,7 +26,8 @@ from skuncertain._utils.validation import (
     refuse_if,
     resolve_seed,
 )
-from skuncertain._utils.warnings import collect
+from skuncertain._utils.warnings import collect, warn_user
+from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._posterior import (
     cell_rates,
     class_posterior,
@@ -155,17 +157,49 @@ class MatrixReport:
 
     def metric_cells(self, metrics, *, prevalence=None, pos_label=None, n_new=None):
         """Return {metric: (posterior, cell)}; with `n_new` of the score in so many new rows."""
-        found = {}
-        for metric in dict.fromkeys(metric for _, metric in named_metrics(metrics)):
+        found, named = {}, dict.fromkeys(metric for _, metric in named_metrics(metrics))
+        together = self._new_test_sets(named, n_new)
+        for metric in named:
             posterior = self.counts.posterior(
                 metric, prevalence=prevalence, pos_label=pos_label, **self.options
             )
             self.used.append(posterior)
             value, error = posterior.observed, 0.0
-            posterior = posterior if n_new is None else posterior.predictive(n_new)
+            if n_new is not None:
+                posterior = together.get(metric) or posterior.predictive(n_new)
             if prevalence is not None:  # no rows of that population were seen
                 value, error = posterior.median(), posterior.monte_carlo_error(0.5)
             found[metric] = posterior, self._cell(posterior, value, error)
+        return found
+
+    def _new_test_sets(self, metrics, n):
+        """Return {metric: distribution} of metrics of many classes on the same new test sets.
+
+        A test set has a random number for every cell: with many cells it is these that cost.
+        """
+        drawn = [
+            metric
+            for metric in metrics
+            if metric.average != "binary" and proportion_odds(metric) is None
+        ]
+        if n is None or self.counts.n_classes == 2 or len(drawn) < 2:
+            return {}
+        joint = self.counts.joint_posterior(drawn, n=n, **self.options)
+        found = {}
+        for metric in drawn:
+            about = About(
+                metric=metric.name,
+                range=metric.range,
+                prior=joint.prior,
+                greater_is_better=metric.greater_is_better,
+            )
+            found[metric] = DrawsPosterior(joint[metric.name], seed=joint.seed, about=about)
+            if np.any(found[metric].undefined > 0):
+                warn_user(
+                    f"{metric.name} is 0/0 on some of the new test sets of {n} rows; they are "
+                    "left out.",
+                    UndefinedMetricWarning,
+                )
         return found
 
     def _cell(self, posterior, value, value_error=0.0):

@@ -75,8 +75,13 @@ class IntegralPosterior(Posterior):
         def through(cdf, at=slice(None)):
             return lambda e, part=slice(None): cdf(link.clip(link.to_range(e)), rows[at][part])
 
+        def same(low, high):
+            """Whether the doubles of both are neighbours: there the cdf is a stair."""
+            low, high = (link.clip(link.to_range(e)) for e in (low, high))
+            return high - low <= 2 * np.spacing(np.abs(high))  # to_range steps over every other one
+
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
-        invert = partial(invert_cdf, limit=link.limit, finest=link.finest)
+        invert = partial(invert_cdf, limit=link.limit, finest=link.finest, same=same)
         if not hasattr(family, "rough_cdf"):
             return invert(exact, p, start, scale)
         # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,
