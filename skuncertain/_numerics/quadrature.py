@@ -248,7 +248,7 @@ class Integrand:
                 beyond = np.stack([0.5 * low, 0.5 * (1.0 + high)], axis=-1)
                 certain = given(beyond, 1.0 - beyond, cut) > 0.5
                 value[cut] += beta_cdf(low, p, q) * certain[:, 0]
-                value[cut] += beta_cdf(1 - high, q, p) * certain[:, 1]
+                value[cut] += beta_cdf(1 - high, q, p, complement=high) * certain[:, 1]
             result[lines] = value
         return np.minimum(np.maximum(result, 0.0), 1.0)
 
@@ -362,6 +362,8 @@ class Link:
 
     def __init__(self, low, high):
         self.low, self.high = float(low), float(high)
+        # Around 0 a symmetric range has all digits, unlike low + width * share.
+        self.symmetric = self.low == -self.high
 
     def inside(self, m):
         """Whether values are strictly inside the range."""
@@ -374,14 +376,22 @@ class Link:
     def to_line(self, m):
         """From the range to the real line: a logit, or a logarithm if there is no upper end."""
         with np.errstate(divide="ignore", invalid="ignore"):
+            if self.symmetric and np.isinf(self.high):
+                return np.arcsinh(m)
             if np.isinf(self.high):
                 return np.log(m - self.low)
+            if self.symmetric:
+                return 2 * np.arctanh(m / self.high)
             return np.log((m - self.low) / (self.high - m))
 
     def to_range(self, e):
         """From the real line to the range."""
+        if self.symmetric and np.isinf(self.high):
+            return np.sinh(e)
         if np.isinf(self.high):
             return self.low + np.exp(e)
+        if self.symmetric:
+            return self.high * np.tanh(0.5 * e)
         return self.low + (self.high - self.low) * expit(e)
 
 

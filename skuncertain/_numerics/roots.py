@@ -36,6 +36,7 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
     """
     result = np.clip(start, -limit, limit)
     scale = np.maximum(scale, 1e-300)
+    unit = np.minimum(scale, 1.0)  # solutions next to 0 keep the digits that their scale asks for
     target = ndtri(p)
     rows, e = np.arange(result.size), result.copy()
     lo, hi = np.full(e.shape, -limit), np.full(e.shape, limit)
@@ -53,7 +54,7 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
             reach = np.where(lost, 2 * reach, reach)
         inside = (new > lo) & (new < hi)
         here = np.abs(value - p) <= tol
-        here |= (hi - lo <= 4e-16 * np.maximum(1.0, np.abs(e))) | np.isnan(value)
+        here |= (hi - lo <= 4e-16 * np.maximum(unit, np.abs(e))) | np.isnan(value)
         done = here if measured else here | (inside & (error <= tol))
         if done.any():
             found = np.where(here, np.where(np.isnan(value), np.nan, e), new)
@@ -63,7 +64,7 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
                 return result
             points = [(x[left], z[left]) for x, z in points]
             rows, new, inside, lo, hi = (x[left] for x in (rows, new, inside, lo, hi))
-            p, target, rate, reach = (x[left] for x in (p, target, rate, reach))
+            p, target, rate, reach, unit = (x[left] for x in (p, target, rate, reach, unit))
         # Every few steps halve anyway, so that the bracket is sure to close.
         e = np.where(inside & (iteration % 8 != 7), new, 0.5 * (lo + hi))
     result[rows] = e
