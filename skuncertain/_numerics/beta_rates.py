@@ -22,7 +22,7 @@ _NODES = (80, 112)  # of the false positive rate: a whole range, a cut one
 
 
 def _gap(x, x_, y, y_):
-    """x - y, of the complements where they are the smaller ones and have more digits."""
+    """Difference x - y, of the complements where they are smaller and have more digits."""
     return np.where(x + y < 1, x - y, y_ - x_)
 
 

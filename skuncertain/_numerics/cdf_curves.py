@@ -5,6 +5,8 @@ range and its middle, where metrics have their value by chance) a panel is strai
 of the distance to them, in which powers of any order are smooth.
 """
 
+import itertools
+
 import numpy as np
 from scipy.special import expit
 
@@ -75,9 +77,7 @@ class CdfCurve:
 
     def __init__(self, cdf, singular, centre, unit, accuracy):
         self.cdf_of, self.accuracy = cdf, accuracy
-        self.segments = [
-            _Segment(low, high, unit) for low, high in zip(singular, singular[1:], strict=False)
-        ]
+        self.segments = [_Segment(low, high, unit) for low, high in itertools.pairwise(singular)]
         starts = [self._first_panels(number, centre, unit) for number in range(len(self.segments))]
         self._fit(np.concatenate(starts))
 
