@@ -18,7 +18,7 @@ WAYS = ["raises", "short", "unknown", "nan", "none"]
 
 
 class Fails(DummyClassifier):
-    """Predicts nonsense for the row `marked`, that is in fold 2 of 5; for all rows if it is None."""
+    """Predicts nonsense for the row `marked`, which is in fold 2 of 5; for all if it is None."""
 
     def __init__(self, way="raises", marked=25.0):
         super().__init__()

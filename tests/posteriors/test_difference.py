@@ -106,7 +106,8 @@ def test_g_mean_of_an_empty_table_against_another_integrator():
 def test_two_normals_have_a_closed_form():
     a, b = NormalPosterior(0.7, 0.03), NormalPosterior(0.75, 0.04)
     result = compare(a, b)
-    assert result.difference.exact and isinstance(result.difference, NormalPosterior)
+    assert result.difference.exact
+    assert isinstance(result.difference, NormalPosterior)
     assert result.p_better == pytest.approx(special.ndtr(1.0), abs=1e-15)
     assert result.difference.std() == pytest.approx(0.05, rel=1e-14)
 

@@ -24,7 +24,8 @@ def test_after_three_attempts_the_error_is_raised_with_a_note():
         pytest.raises(BrokenExecutor, match="gone") as caught,
     ):
         retry_lost_workers(run, "it is run again")
-    assert len(attempts) == 3 and len(told) == 2
+    assert len(attempts) == 3
+    assert len(told) == 2
     assert "n_jobs=1" in caught.value.__notes__[0]
 
 
