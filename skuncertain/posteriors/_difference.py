@@ -38,7 +38,7 @@ def discordance_posterior(only_a, only_b, rest, shape=(), about=About()):
 
 
 def difference_of(a, b, n_draws=None, random_state=None):
-    """Posterior of b - a: exact for Betas and F1, and for any two exact single posteriors."""
+    """Posterior of b - a: exact for Betas, normals, and any two exact single posteriors."""
     low, high = a.range
     name = a.metric and f"difference in {a.metric}"
     about = About(metric=name, range=(low - high, high - low), closing=False)
