@@ -15,6 +15,7 @@ from skuncertain._numerics.quadrature import (
     BetaTable,
     Influence,
     Integrand,
+    combine_to_one_peak,
     moments_by_rule,
 )
 
@@ -35,12 +36,13 @@ class _LinearInRates:
     """
 
     def cuts(self, t, phi, phi_, rows):
-        """Where the solution for x is 0 and 1."""
-        _, by_y, at_00, at_10, _, _ = self.coefficients(t, phi, phi_, rows)
+        """Where the solution for x is 0 and 1, each with its complement."""
+        _, by_y, at_00, at_10, at_01, at_11 = self.coefficients(t, phi, phi_, rows)
         with np.errstate(divide="ignore", invalid="ignore"):
-            first, second = -at_00 / by_y, -at_10 / by_y
-        first, second = np.where(by_y == 0, 0.0, first), np.where(by_y == 0, 1.0, second)
-        return np.minimum(first, second), np.maximum(first, second)
+            first = np.where(by_y == 0, 0.0, -at_00 / by_y), np.where(by_y == 0, 1.0, at_01 / by_y)
+            second = np.where(by_y == 0, 1.0, -at_10 / by_y), np.where(by_y == 0, 0.0, at_11 / by_y)
+        rising = first[0] < second[0]
+        return np.where(rising, first, second), np.where(rising, second, first)
 
     def solve(self, t, phi, phi_, y, y_, rows):
         by_x, by_y, at_00, at_10, at_01, at_11 = self.coefficients(t, phi, phi_, rows)
@@ -117,12 +119,11 @@ class _Matthews:
         return []
 
     def cuts(self, t, phi, phi_, rows):
-        square = t * t
+        square, zero, one = t * t, np.zeros_like(t), np.ones_like(t)
         total = phi + square * phi_
-        return (
-            np.where(t < 0, square / total, 0.0),
-            np.where(t > 0, phi * (1 - square) / total, 1.0),
-        )
+        edge, edge_ = square / total, phi * (1 - t) * (1 + t) / total
+        low = np.where(t < 0, (edge, edge_), (zero, one))
+        return low, np.where(t > 0, (edge_, edge), (one, zero))
 
     def solve(self, t, phi, phi_, y, y_, rows):
         # Of x and its complement the larger one is a sum of positive terms, and the smaller one the
@@ -149,7 +150,8 @@ class _RatesGScore:
         return [t * t]  # where the cut below passes 1
 
     def cuts(self, t, phi, phi_, rows):
-        return np.zeros_like(t), phi * (1 - t * t) / (t * t * phi_)
+        high = phi * (1 - t * t) / (t * t * phi_)
+        return (np.zeros_like(t), np.ones_like(t)), (high, 1 - high)
 
     def solve(self, t, phi, phi_, y, y_, rows):
         square = t * t
@@ -184,6 +186,7 @@ class Rates:
         else:
             self.form = {"kappa": _Kappa, "matthews": _Matthews, "g_score": _RatesGScore}[kind]()
         self.phi, self.recall, self.fpr = phi, recall, fpr
+        self.one_peaked = combine_to_one_peak([recall, fpr])
         self._locate()
         if kind != "g_score":
             self._swap(self.moves[1] > self.moves[0])
@@ -301,9 +304,10 @@ class Rates:
         if not np.any((np.asarray(kinks) > 0) & (np.asarray(kinks) < 1)):
             return rule.nodes(self.n_phi)
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
+        others = edges[::-1] if isinstance(self.form, _Kappa) else 1 - edges  # mirrored at 1/2
         panels = [
             rule.cut_nodes(low, high, np.arange(rows.size), n=3 * self.n_phi)
-            for low, high in itertools.pairwise(edges)
+            for low, high in itertools.pairwise(zip(edges, others, strict=True))
         ]
         return tuple(np.concatenate(part, axis=1) for part in zip(*panels, strict=True))
 
@@ -317,7 +321,10 @@ class Rates:
         line_rows, line_t = rows[line], t[line]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             low, high = self.form.cuts(line_t, phi, phi_, line_rows)
-        low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+        low, high = (
+            tuple(np.nan_to_num(part, nan=end) for part, end in zip(cut, ends, strict=True))
+            for cut, ends in ((low, (0.0, 1.0)), (high, (1.0, 0.0)))
+        )
 
         def solve(t, y, y_, part):
             given = phi[part, None], phi_[part, None]
