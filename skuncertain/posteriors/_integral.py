@@ -78,7 +78,8 @@ class IntegralPosterior(Posterior):
         def same(low, high):
             """Whether the doubles of both are neighbours: there the cdf is a stair."""
             low, high = (link.clip(link.to_range(e)) for e in (low, high))
-            return high - low <= 2 * np.spacing(np.abs(high))  # to_range steps over every other one
+            step = np.spacing(np.minimum(np.abs(low), np.abs(high)))
+            return high - low <= 2 * step  # to_range steps over every other one
 
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
         invert = partial(invert_cdf, limit=link.limit, finest=link.finest, same=same)
