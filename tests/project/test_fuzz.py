@@ -1,6 +1,8 @@
 """A small run of the fuzzing harness in tools/fuzz, and the harness itself."""
 
 import importlib.util
+import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 if importlib.util.find_spec("pandas") is None:  # tables are among the inputs
     pytest.skip("the harness makes tables of pandas", allow_module_level=True)
 
-from tools.fuzz import families, runner
-from tools.fuzz.guided import search
+from skuncertain.posteriors import BetaPosterior
+from tools.fuzz import extremes, families, inverses, outputs, runner, shortest, spellings
+from tools.fuzz.checks import check_quantiles
+from tools.fuzz.guided import WATCHED, lines_of, search
 from tools.fuzz.readers import SEEDS
 from tools.fuzz.runner import FAMILIES, Family, Tally, Violation, judge, require, run_chunk
 from tools.fuzz.source import HypothesisSource, Source, shrink
@@ -43,13 +47,28 @@ CASES = {
     "monitoring": 4,
     "studies": 40,
     "tables": 150,
+    "shortest_intervals": 60,
+    "shortest_of_betas": 500,
+    "inverses": 60,
+    "tiny_comparisons": 30,
+    "spelled_numbers": 150,
+    "spreadsheet_cells": 20,
+    "groups": 40,
     "wrong_arguments": 2000,
     "wrong_arguments_of_methods": 500,
     "unknown_keywords": 400,
     "wrong_matrices": 400,
     "damaged_files": 2500,
     "command_line": 60,
+    "output_over_input": 40,
+    "extreme_weights": 60,
+    "unusual_labels": 100,
+    "huge_scores": 100,
+    "nested_files": 60,
+    "many_keys": 2,
 }
+# Extreme inputs that can be answered: these may be refused, but need not be.
+MEANINGFUL = ("extreme_weights", "unusual_labels", "huge_scores", "nested_files")
 
 
 def test_every_family_has_a_share():
@@ -70,8 +89,8 @@ def test_no_violation(name, global_random_seed):
     )
     if not FAMILIES[name].malformed:  # valid inputs are answered, most of them at least
         assert refused <= 0.6 * tally.cases[name]
-    elif name not in ("wrong_matrices", "unknown_keywords"):  # malformed ones are mostly refused
-        assert refused >= 0.5 * tally.cases[name]
+    elif name not in ("wrong_matrices", "unknown_keywords", *MEANINGFUL):
+        assert refused >= 0.5 * tally.cases[name]  # malformed ones are mostly refused
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -85,6 +104,12 @@ def test_guided_search_finds_no_violation(global_random_seed):
     assert violations == []
     assert outcomes["read"] > 0
     assert len(corpus) >= len(SEEDS)
+
+
+def test_guided_search_watches_the_readers():
+    watched = {Path(name).name for name in WATCHED}
+    assert {"csv_counts.py", "tables.py", "search_results.py"} <= watched
+    assert lines_of(0, b"y,yhat\n1,1\n")[1]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -171,3 +196,108 @@ def test_violations_shrink_and_replay(monkeypatch):
 
 def test_shrinking_keeps_what_it_needs():
     assert shrink([5, 9, 3], lambda choices: len(choices) > 1 and choices[1] >= 4) == [0, 4]
+
+
+# The properties, of answers that are wrong.
+
+
+class _Wrong:
+    """A Beta posterior of which one method answers something else."""
+
+    def __init__(self, **answers):
+        self._answers = answers
+        self._right = BetaPosterior(8.0, 3.0)
+
+    def __getattr__(self, name):
+        return self._answers.get(name) or getattr(self._right, name)
+
+
+def _interval(low, high):
+    return lambda level, kind: (np.float64(low), np.float64(high))
+
+
+RIGHT = BetaPosterior(8.0, 3.0)
+
+
+def test_right_answers_pass():
+    shortest.check_shortest(_Wrong(), 0.9)
+    inverses.check_monotone(_Wrong())
+    check_quantiles(_Wrong())
+    spellings.check_refusal("'1' and '+1' are one number", [[(1, "1"), (1, "+1")]])
+
+
+@pytest.mark.parametrize(
+    ("ends", "what"),
+    [
+        (RIGHT.quantile([0.05, 0.90]), "hdi with too little mass"),
+        (RIGHT.quantile([0.05, 0.97]), "hdi with too much mass"),
+        (RIGHT.quantile([0.01, 0.91]), "hdi longer than the equal-tailed one"),
+        # no mass to speak of below the interval, nor at its beginning
+        ((0.001, RIGHT.quantile(0.9)), "hdi longer than the equal-tailed one"),
+    ],
+)
+def test_wrong_intervals_are_found(ends, what):
+    with pytest.raises(Violation, match=what):
+        shortest.check_shortest(_Wrong(interval=_interval(*ends)), 0.9)
+
+
+def test_intervals_that_end_without_mass_are_found():
+    def quantile(p):  # so wide that the length is not what is wrong
+        return np.where(np.asarray(p) < 0.5, 0.0, 1.0)
+
+    wrong = _Wrong(interval=_interval(0.001, RIGHT.quantile(0.9)), quantile=quantile)
+    with pytest.raises(Violation, match="no mass at the low end"):
+        shortest.check_shortest(wrong, 0.9)
+
+
+def test_wrong_distribution_functions_are_found():
+    with pytest.raises(Violation, match="cdf falls"):
+        inverses.check_monotone(_Wrong(cdf=lambda x: 0.5 + 0.1 * np.sin(50 * np.asarray(x))))
+    with pytest.raises(Violation, match="cdf"):
+        check_quantiles(_Wrong(quantile=lambda p: RIGHT.quantile(np.asarray(p) * 0.999)))
+
+
+def test_vague_refusals_of_spellings_are_found():
+    with pytest.raises(Violation, match="without two spellings"):
+        spellings.check_refusal("'+1' is no label", [[(1, "1"), (1, "+1")]])
+
+
+def test_formulas_are_found(monkeypatch):
+    from skuncertain import ConfusionCounts, interval_report
+
+    labels = ["a", "=1+1"]
+    made = interval_report(ConfusionCounts([[3, 1], [1, 4]], labels=labels), random_state=0)
+    monkeypatch.setattr(type(made), "to_csv", lambda self, section=None: "name,x\n=1+1,0.5\n")
+    monkeypatch.setattr(outputs, "report_of", lambda source: made)
+    with pytest.raises(Violation, match="a formula in CSV"):
+        outputs.spreadsheet_cells(Source(0))
+
+
+def test_lost_inputs_are_found(monkeypatch):
+    def overwrite(argv):
+        Path(argv[-1]).write_text("gone")
+        return 0
+
+    monkeypatch.setattr(outputs, "main", overwrite)
+    for seed in range(8):
+        _, outcome, broken = judge(FAMILIES["output_over_input"], Source(seed))
+        assert (outcome, broken) == ("valid", None) or "written over" in broken
+
+
+def test_slow_readers_are_found(monkeypatch):
+    def quadratic(file):
+        keys = file.read().split(b",")
+        for key in keys[:3000]:
+            keys.count(key)
+
+    def linear(file):
+        return len(set(file.read().split(b",")))
+
+    def write(keys, last):
+        return ",".join(keys) if last == "new" else ",".join([*keys, last])
+
+    def reader(file):
+        data = file.read()
+        (linear if data.endswith(b"k11999") else quadratic)(io.BytesIO(data))
+
+    assert extremes.spent(quadratic, write([f"k{k}" for k in range(12_000)], "new")) > 0
