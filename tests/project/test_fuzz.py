@@ -183,13 +183,13 @@ def test_violations_shrink_and_replay(monkeypatch):
     def make(source):
         values = [source.below(1000) for _ in range(source.below(20))]
         if sum(values) > 700:
-            raise Violation("too much")
+            raise Violation(f"too much: [{sum(values)}]")
 
     monkeypatch.setitem(FAMILIES, "test", _family(make))
     tally = run_chunk("test", 0, 0, 50)
     assert tally.violations
     line = tally.violations[0]
-    assert runner.replay(line) == "too much"
+    assert runner.replay(line) == "too much: [701]"
     assert '"choices": [1, 701]' in line
 
 

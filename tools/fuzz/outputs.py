@@ -74,7 +74,7 @@ def output_over_input(source):
         output = other_name(source, own, folder)
         argv = [given[word] if isinstance(word, int) else word for word in words]
         argv += ["--output", "new.csv" if output is None else output]
-        source.note(argv=argv)
+        source.note(argv=[word.replace(str(folder), "FOLDER") for word in argv])
         out, err = io.StringIO(), io.StringIO()
         with inside(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = main(argv)
