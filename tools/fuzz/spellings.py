@@ -49,8 +49,8 @@ def spelled_numbers(source):
         check_refusal(str(error), [row[: 2 + paired] for row in rows])
         return
     numbers = [value_of(label) for label in found.labels]
-    require(len(set(numbers)) == len(numbers), f"one number, several classes: {found.labels}")
-    require(numbers == sorted(numbers), f"not in the order of the numbers: {found.labels}")
+    require(len(set(numbers)) == len(numbers), f"one number, several classes: {list(found.labels)}")
+    require(numbers == sorted(numbers), f"not in the order of the numbers: {list(found.labels)}")
     if not paired:
         expected = np.zeros_like(found.counts)
         for (true, _), (said, _), _ in rows:
@@ -71,7 +71,7 @@ def check_refusal(text, rows):
         ways.setdefault(number, set()).add(spelling)
     most = max(map(len, ways.values()))
     named = max(sum(is_named(word, text) for word in words) for words in ways.values())
-    require(named >= min(most, 2), f"refused without two spellings of a number: {text}")
+    require(named >= min(most, 2), f"refused without two spellings of a number: [{text}]")
 
 
 def is_named(word, text):
