@@ -178,24 +178,27 @@ def as_table(keys, last):
     return f"{','.join(keys)},{last}\n{'1,' * len(keys)}1\n"
 
 
-READERS = (
+READERS = (  # the file, and a column that is asked for
     (
-        read_search_results,
+        lambda file, name: read_search_results(file),
         lambda keys, last: f'{json.dumps(dict.fromkeys(keys, 1))[:-1]}, "{last}": 2}}',
     ),
-    (read_search_results, as_table),
-    (lambda file: read_predictions(file, true="k0", pred="k1"), as_table),
-    (lambda file: read_matrix(file, rows="true"), lambda keys, last: f",{as_table(keys, last)}"),
+    (lambda file, name: read_search_results(file), as_table),
+    (lambda file, name: read_predictions(file, true=name, pred="k1"), as_table),
+    (
+        lambda file, name: read_matrix(file, rows="true"),
+        lambda keys, last: f",{as_table(keys, last)}",
+    ),
 )
 LONGER = 20  # times what the same file takes without the second key
 NOISE = 0.05  # seconds: garbage may be collected at any time
 
 
-def spent(reader, text):
+def spent(reader, text, name):
     """CPU time of a reader, whatever it says."""
     start = time.process_time()
     with contextlib.suppress(TableFileError, InvalidParameterError):
-        reader(io.BytesIO(text.encode()))
+        reader(io.BytesIO(text.encode()), name)
     return time.process_time() - start
 
 
@@ -207,8 +210,8 @@ def many_keys(source):
     keys = [f"k{k}" for k in range(number)]
     twice = source.pick((keys[-1], keys[0], keys[number // 2]))
     source.note(keys=number, twice=twice, reader=READERS.index((reader, write)))
-    alone, both = (spent(reader, write(keys, last)) for last in ("new", twice))
+    alone, both = (spent(reader, write(keys, last), twice) for last in ("new", twice))
     slow = both > LONGER * alone + NOISE
     require(not slow, f"a second key takes long: [{both:.2f} s, {alone:.3f} s without it]")
-    reader(io.BytesIO(write(keys, twice).encode()))
+    reader(io.BytesIO(write(keys, twice).encode()), twice)
     require(False, f"{twice} is there twice, and was read")

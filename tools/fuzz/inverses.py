@@ -39,7 +39,7 @@ def odd_cells(source):
     return table
 
 
-@family(share=120)
+@family(share=200)
 def inverses(source):
     """Exact posteriors of two classes; ratios, whose tails are long, more often."""
     name = source.pick((*make.OF_TWO, *RATIOS, *RATIOS))

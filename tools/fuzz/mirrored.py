@@ -20,7 +20,7 @@ def tiny(source, n_classes):
     return ConfusionCounts(table)
 
 
-@family(share=50)
+@family(share=80)
 def tiny_comparisons(source):
     """compare(a, b) mirrors compare(b, a), and neither of two equal tables is better."""
     n_classes = source.pick((2, 2, 3))

@@ -33,20 +33,19 @@ def check_shortest(posterior, level, *, even=False):
     least = np.asarray(posterior.cdf(high - above)) - posterior.cdf(low + below)
     require_all(most >= level - TOLERANCE, "hdi with too little mass", low, high, most)
     require_all(least <= level + TOLERANCE, "hdi with too much mass", low, high, least)
-    told = ~np.isinf(posterior.observed) & np.isfinite(high - low)
+    told = ~np.isinf(posterior.observed)
+    length = width(low, high)
     starts = (1 - level) * SHARES
     lows, highs = (np.asarray(posterior.quantile(p)) for p in (starts, starts + level))
-    highs = np.where(np.isfinite(lows), highs, np.inf)  # of two infinite ends, too
-    lows = np.where(np.isfinite(lows), lows, 0.0)
+    lengths = width(lows, highs)
     for k, share in enumerate(SHARES[: 1 if even else None]):
         slack = TOLERANCE if share == 0.5 else LONGER
-        width = highs[..., k] - lows[..., k]
-        short = (high - low) <= width * (1 + slack) + 1e-290
+        short = length <= lengths[..., k] * (1 + slack) + 1e-290
         name = "the equal-tailed one" if share == 0.5 else f"that with {share:g} of the rest below"
         require_all(
             short | ~told, f"hdi longer than {name}", low, high, lows[..., k], highs[..., k]
         )
-    edge = EDGE * np.where(told, high - low, 0.0)
+    edge = EDGE * np.where(told & np.isfinite(length), length, 0.0)
     seen = (edge > below) & (edge > above)  # as far as floats can tell
     for where, mass in (
         ("low", np.asarray(posterior.cdf(low + edge)) - posterior.cdf(low)),
@@ -56,13 +55,19 @@ def check_shortest(posterior, level, *, even=False):
         require_all(~empty, f"no mass at the {where} end of the hdi", low, high, mass)
 
 
+def width(low, high):
+    """Length of intervals; 0 of those that are all above the largest float."""
+    beyond = np.isinf(low)
+    return np.where(beyond, 0.0, high) - np.where(beyond, 0.0, low)
+
+
 def cells(source, largest):
     """Cells that are empty, tiny or huge, independently of each other."""
     sizes = [size for size in SIZES if size <= largest]
     return np.array([source.pick(sizes) for _ in range(4)], dtype=np.int64).reshape(2, 2)
 
 
-@family(share=120)
+@family(share=250)
 def shortest_intervals(source):
     """Exact posteriors of every metric of two classes, one table at a time."""
     name = source.pick(make.OF_TWO)
