@@ -24,11 +24,12 @@ def spelt(source):
     if source.rarely(5):
         ways, classes = TRUTHS, [False, True]
     else:
-        ways, classes = SPELLINGS, sorted({source.pick(list(SPELLINGS)) for _ in range(3)})
+        ways, classes = SPELLINGS, sorted({0, 1, *(source.pick(list(SPELLINGS)) for _ in range(2))})
     usual = {label: ways[label][0] for label in classes}
     rows = []
-    for _ in range(source.integer(2, 12)):
+    for k in range(source.integer(2, 12)):
         labels = [source.pick(classes) for _ in range(3)]
+        labels[0] = classes[k] if k < 2 else labels[0]  # one class alone is no table
         rows.append([(k, source.pick(ways[k]) if source.rarely(4) else usual[k]) for k in labels])
     return rows
 
