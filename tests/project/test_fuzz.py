@@ -222,7 +222,7 @@ def test_right_answers_pass():
     shortest.check_shortest(_Wrong(), 0.9)
     inverses.check_monotone(_Wrong())
     check_quantiles(_Wrong())
-    spellings.check_refusal("'1' and '+1' are one number", [[(1, "1"), (1, "+1")]])
+    spellings.check_refusal("'1' and '+1' are one number", {1: {"1", "+1"}})
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_wrong_distribution_functions_are_found():
 
 def test_vague_refusals_of_spellings_are_found():
     with pytest.raises(Violation, match="without two spellings"):
-        spellings.check_refusal("'+1' is no label", [[(1, "1"), (1, "+1")]])
+        spellings.check_refusal("'+1' is no label", {1: {"1", "+1"}})
 
 
 def test_formulas_are_found(monkeypatch):

@@ -16,6 +16,7 @@ SPELLINGS = {
     -1: ("-1", "-1.0", "-01", "-1e0"),
     10: ("10", "1e1", "+10", "10.0", "010"),
 }
+PADDED = re.compile(r"[-+]?0\d")
 TRUTHS = {True: ("true", "TRUE", "True"), False: ("false", "FALSE", "False")}
 
 
@@ -41,17 +42,20 @@ def spelled_numbers(source):
     data = "y,yhat,b\n" + "".join(",".join(text for _, text in row) + "\n" for row in rows)
     source.note(data=data)
     paired = source.below(2)
+    ways = spellings_of([row[: 2 + paired] for row in rows])
     try:
         if paired:
             found = read_paired(io.StringIO(data), true="y", pred=("yhat", "b"))
         else:
             found = read_predictions(io.StringIO(data), true="y", pred="yhat")
     except TableFileError as error:
-        check_refusal(str(error), [row[: 2 + paired] for row in rows])
+        if not are_names(ways):
+            check_refusal(str(error), ways)
         return
     numbers = [value_of(label) for label in found.labels]
     require(len(set(numbers)) == len(numbers), f"one number, several classes: {list(found.labels)}")
-    require(numbers == sorted(numbers), f"not in the order of the numbers: {list(found.labels)}")
+    ordered = numbers == sorted(numbers) or are_names(ways)
+    require(ordered, f"not in the order of the numbers: {list(found.labels)}")
     if not paired:
         expected = np.zeros_like(found.counts)
         for (true, _), (said, _), _ in rows:
@@ -65,11 +69,22 @@ def value_of(label):
     return text == "true" if text in ("true", "false") else float(text)
 
 
-def check_refusal(text, rows):
-    """The message names two spellings of a number, or the one that is odd if there is no second."""
+def spellings_of(rows):
+    """``{number: {spelling, ...}}``."""
     ways = {}
     for number, spelling in (pair for row in rows for pair in row):
         ways.setdefault(number, set()).add(spelling)
+    return ways
+
+
+def are_names(ways):
+    """Whether labels may be names: 007 is one, as long as there is no 7 beside it."""
+    padded = any(PADDED.match(word) for words in ways.values() for word in words)
+    return padded and all(len(words) == 1 for words in ways.values())
+
+
+def check_refusal(text, ways):
+    """The message names two spellings of a number, or the one that is odd if there is no second."""
     most = max(map(len, ways.values()))
     named = max(sum(is_named(word, text) for word in words) for words in ways.values())
     require(named >= min(most, 2), f"refused without two spellings of a number: [{text}]")
