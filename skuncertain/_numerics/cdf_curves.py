@@ -189,8 +189,8 @@ class CdfCurve:
         line = x.copy()
         for k, segment in enumerate(self.segments):
             line[number == k] = segment.to_line(x[number == k])
-        place = (2 * line - start - end) / (end - start)
-        return index, np.clip(place, -1.0, 1.0)
+        line = np.clip(line, start, end)  # values beyond all panels
+        return index, ((line - start) - (end - line)) / (end - start)
 
     def cdf(self, x):
         """P(X <= x) for an array of one dimension."""
