@@ -567,5 +567,5 @@ def rows_to_collect(share, n, power):
     """Rows that bring n that count: with probability `power`, and on average."""
     if share is None:
         return {"rows": None, "rows_on_average": None}
-    on_average = int(np.ceil(n / share.mean() - 1e-9))
-    return {"rows": share.rows_for(n, power), "rows_on_average": on_average}
+    rows = share.rows_for(n, power)  # a share that is too small is refused here
+    return {"rows": rows, "rows_on_average": int(np.ceil(n / share.mean() - 1e-9))}

@@ -299,7 +299,9 @@ class Posterior:
             for end, closing in zip(self.range, self._closes(), strict=True)
         )
         if kind == "eti":
-            low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
+            ends = self._quantile(np.array([1 - level, 1 + level]) / 2)
+            # Quantiles that are one but for rounding may have changed places.
+            low, high = np.moveaxis(np.sort(ends, axis=-1), -1, 0)
         else:
             low, high = self._hdi(level)
             # Unless it reaches that end anyway
