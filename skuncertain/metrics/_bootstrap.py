@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from skuncertain._utils.validation import check_draws, resolve_seed
-from skuncertain.metrics._posterior import weak_prior
+from skuncertain.metrics._posterior import question_of, weak_prior
 from skuncertain.metrics._priors import cell_prior, resolve_prior
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws
@@ -59,11 +59,12 @@ def group_replicates(groups, value_of, n_resamples, random_state):
     return _in_chunks(n_resamples, max(flat.shape), values)
 
 
-def group_posterior(groups, metric, positive, options):
+def group_posterior(groups, metric, positive, options, label=None):
     """Posterior of a metric by the Bayesian bootstrap over groups; `groups` is (G, C, C).
 
     Every group gets an exponential weight, and every cell a gamma variate with the prior's shape,
     in units of an average group. With groups of one row each this is the Dirichlet posterior.
+    `label` is the class that the metric is about.
     """
     total = groups.sum(axis=0).astype(float)
     prior = resolve_prior(options.prior, total.shape[-1])
@@ -80,14 +81,12 @@ def group_posterior(groups, metric, positive, options):
         cells += unit * rng.standard_gamma(pseudo.ravel(), size=(size, total.size))
         return metric.evaluate(cells.reshape(size, *total.shape), positive=positive)
 
+    question = question_of(metric, options, label)
     about = About(
-        metric=metric.name,
-        range=metric.range,
         observed=metric.evaluate(total, positive=positive),
-        greater_is_better=metric.greater_is_better,
         closing=weak_prior(total, pseudo),
         prior=f"{prior.text}, in groups",
-        description=f"Bayesian bootstrap over {count} groups",
+        **question | {"model": f"Bayesian bootstrap over {count} groups"},
     )
     draws = _in_chunks(n_draws, max(flat.shape), values)
     return DrawsPosterior(draws, seed=seed, about=about)

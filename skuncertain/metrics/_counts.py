@@ -437,8 +437,8 @@ class ConfusionCounts(HasMatrixReport):
             frequencies ("rows"), which with two classes is "three_beta".
         prevalence : float, BetaPosterior or array-like of shape (C,), default=None
             The same classifier in another population: prevalence of the positive class, or the
-            class frequencies in the order of the labels. ``posterior.observed`` is still the score
-            in these data, which may then lie outside the interval; ``median()`` is the estimate.
+            class frequencies in the order of the labels. ``posterior.observed`` is then the value
+            at the rates observed within each class; of a Beta, at its mean.
         pos_label : label, default=None
             Positive class, by default that of the counts.
         n_draws : int, default=None

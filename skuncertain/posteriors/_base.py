@@ -26,7 +26,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import collect_into
 from skuncertain._version import __version__
-from skuncertain.posteriors._about import About
+from skuncertain.posteriors._about import About, prevalence_text
 from skuncertain.posteriors._interval import Interval, make_interval
 
 
@@ -99,9 +99,15 @@ class Posterior:
     about = property(attrgetter("_about"), doc="What the posterior is about, and how it was made.")
     metric = property(attrgetter("_about.metric"), doc="Name of the metric.")
     range = property(attrgetter("_about.range"), doc="Smallest and largest possible value.")
-    observed = property(attrgetter("_about.observed"), doc="Value seen in the data, or NaN.")
+    observed = property(
+        attrgetter("_about.observed"), doc="Value that the data give to the question, or NaN."
+    )
     prior = property(attrgetter("_about.prior"), doc="Prior that was used.")
-    description = property(attrgetter("_about.description"), doc="How the posterior was made.")
+    pos_label = property(attrgetter("_about.pos_label"), doc="Class of the metric, if known.")
+    prevalence = property(
+        attrgetter("_about.prevalence"), doc="Prevalence that was put in place of the data's."
+    )
+    description = property(lambda self: self._about.made(), doc="How the posterior was made.")
     greater_is_better = property(
         attrgetter("_about.greater_is_better"), doc="Direction of the metric; None if it has none."
     )
@@ -129,6 +135,12 @@ class Posterior:
     def __repr__(self):
         told = {"shape": self.shape or None, "prior": self.prior, "description": self.description}
         parts = [] if self.metric is None else [f"metric={self.metric!r}"]
+        parts += [] if self.pos_label is None else [f"pos_label={self.pos_label!r}"]
+        if self.prevalence is not None:
+            text = prevalence_text(self.prevalence)
+            parts.append(
+                f"prevalence=[{text}]" if np.ndim(self.prevalence) else f"prevalence={text}"
+            )
         parts += self._describe()
         parts += [f"{key}={it!r}" for key, it in told.items() if it not in (None, "dirichlet")]
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -286,7 +298,8 @@ class Posterior:
         Notes
         -----
         Where the observed value sits at an end of the metric's range (26 hits out of 26), the
-        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. An equal-tailed
+        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. At another
+        prevalence that is the value at the rates observed within each class. An equal-tailed
         interval then holds that tail as well, a highest-density one becomes one-sided. `quantile`
         stays the plain quantile. A prior with more than 1/2 on an empty cell (for a proportion:
         more than 1 on the empty side) is an opinion of its own and leaves the interval open.
@@ -361,7 +374,7 @@ class Posterior:
         Returns
         -------
         dict
-            Observed value, mean, median, interval, and how they were made.
+            Observed value, mean, median, interval, what was asked and how it was answered.
         """
         low, high = self.interval(level, kind)
         numbers = {
@@ -378,8 +391,7 @@ class Posterior:
             **{name: np.asarray(value).tolist() for name, value in numbers.items()},
             "level": level,
             "kind": kind,
-            "prior": self.prior,
-            "description": self.description,
+            **self._about.to_dict(),
             "exact": self.exact,
             "n_draws": self.n_draws,
             "seed": self.seed,

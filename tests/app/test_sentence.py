@@ -70,13 +70,13 @@ def test_undefined():
 
 def test_other_population_and_new_rows():
     posterior = COUNTS.posterior("precision", prevalence=0.01)
-    text = posterior_sentence(posterior, COUNTS, value=0.04, prevalence=0.01)
+    text = posterior_sentence(posterior, COUNTS)
     assert text.startswith(
         "Precision 0.04, 95 % credible interval 0.02–0.17, at a prevalence of 0.01"
     )
     assert text.endswith("n = 34.")
     predictive = COUNTS.posterior("accuracy").predictive(20)
-    text = posterior_sentence(predictive, COUNTS, n_new=20)
+    text = posterior_sentence(predictive, COUNTS)
     assert "95 % prediction interval for a new test set of 20 rows 0.75–1.00" in text
 
 
