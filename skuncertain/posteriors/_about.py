@@ -122,6 +122,21 @@ class About:
         asked = [f" {words[key]} {text}" for key, text in own.items()]
         return (metric or self.metric or "value") + "".join(asked)
 
+    def named(self) -> list[str]:
+        """Class and prevalence as they stand in a repr.
+
+        Returns
+        -------
+        list of str
+            Such as ``["pos_label='ill'", "prevalence=0.01"]``; empty if there is nothing to say.
+        """
+        shares = prevalence_text(self.prevalence)
+        texts = {
+            "pos_label": repr(self.pos_label),
+            "prevalence": f"[{shares}]" if isinstance(self.prevalence, tuple) else shares,
+        }
+        return [f"{name}={text}" for name, text in texts.items() if getattr(self, name) is not None]
+
     def asked(self) -> About:
         """Keep the question and forget the answer.
 

@@ -26,7 +26,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import collect_into
 from skuncertain._version import __version__
-from skuncertain.posteriors._about import About, prevalence_text
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._interval import Interval, make_interval
 
 
@@ -135,12 +135,7 @@ class Posterior:
     def __repr__(self):
         told = {"shape": self.shape or None, "prior": self.prior, "description": self.description}
         parts = [] if self.metric is None else [f"metric={self.metric!r}"]
-        parts += [] if self.pos_label is None else [f"pos_label={self.pos_label!r}"]
-        if self.prevalence is not None:
-            text = prevalence_text(self.prevalence)
-            parts.append(
-                f"prevalence=[{text}]" if np.ndim(self.prevalence) else f"prevalence={text}"
-            )
+        parts += self._about.named()
         parts += self._describe()
         parts += [f"{key}={it!r}" for key, it in told.items() if it not in (None, "dirichlet")]
         return f"{type(self).__name__}({', '.join(parts)})"

@@ -379,9 +379,12 @@ def test_counts_by_metric():
         same(ends(row["score"]), posterior.interval(0.9, "hdi"))
         same(row["score"]["value"], PETS.score(name, pos_label="cat"))
     assert "positive class  cat: 40 real, 45 predicted" in str(report)
-    elsewhere = table(PETS.report("precision", prevalence=0.01))["precision"]["median"]
+    elsewhere = table(PETS.report("precision", prevalence=0.01))["precision"]["value"]
     posterior = PETS.posterior("precision", prevalence=0.01)
-    same([elsewhere["value"], *ends(elsewhere)], [posterior.median(), *posterior.interval()])
+    same(ends(elsewhere), posterior.interval())
+    (tn, fp), (fn, tp) = PETS.counts  # Bayes' theorem
+    alarms = 0.01 * tp / (tp + fn), 0.99 * fp / (fp + tn)
+    same(elsewhere["value"], alarms[0] / sum(alarms))
     assert str(PETS.report(random_state=0)) == str(interval_report(PETS, random_state=0))
     with pytest.raises(ValueError, match="prevalence needs metrics"):
         PETS.report(prevalence=0.1)
