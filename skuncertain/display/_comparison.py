@@ -48,14 +48,14 @@ class ComparisonDisplay(Display):
         What a and b are called.
     metric : str, default=None
         Name of the metric.
-    question : str, default=None
-        Metric with class, prevalence and the like; by default the metric.
-    differs : str, default=None
-        In which prior, model or method the two differ.
     greater_is_better : bool, default=True
         Direction of the metric.
     method : str, default=""
         How the two were compared.
+    question : str, default=None
+        Metric with class, prevalence and the like; by default the metric.
+    differs : str, default=None
+        In which prior, model or method the two differ.
 
     Attributes
     ----------
@@ -153,8 +153,8 @@ class ComparisonDisplay(Display):
             not x.size, "result", "the difference is undefined (NaN): there is nothing to plot."
         )
         fields = ("p_worse", "p_equivalent", "p_better", "rope", "names", "metric", "method")
-        fields = (*fields, "question", "differs", "greater_is_better")
-        data = {key: getattr(result, key) for key in fields} | {
+        more = ("question", "differs", "greater_is_better")
+        data = {key: getattr(result, key) for key in (*fields, *more)} | {
             "x": x,
             "density": density,
             "estimate": result.difference.median(),

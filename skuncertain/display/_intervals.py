@@ -61,14 +61,14 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         Equal-tailed or highest-density; None if it is not known.
     metric : str, default=None
         Metric on the axis, if all intervals have the same.
-    question : str, default=None
-        Metric with class, prevalence and the like; by default the metric.
     row_name, mark_name : str, default="row", "mark"
         What rows and marks are: "metric", "model", "method" or "candidate".
     selected : int, default=None
         Row to be marked, the selected candidate of a search.
     not_considered : int, default=0
         How many candidates have no interval.
+    question : str, default=None
+        Metric with class, prevalence and the like; by default the metric.
 
     Attributes
     ----------

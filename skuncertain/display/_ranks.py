@@ -45,12 +45,12 @@ class RankDisplay(FromRanking, Display):
         Entry (i, k) is P(i has rank k + 1).
     metric : str, default=None
         Name of the metric.
-    question : str, default=None
-        Metric with class, prevalence and the like; by default the metric.
     selected : int, default=None
         Row to be marked, the selected candidate of a search.
     not_considered : int, default=0
         How many candidates have no rank.
+    question : str, default=None
+        Metric with class, prevalence and the like; by default the metric.
 
     Attributes
     ----------

@@ -107,13 +107,17 @@ class Posterior:
     prevalence = property(
         attrgetter("_about.prevalence"), doc="Prevalence that was put in place of the data's."
     )
-    description = property(lambda self: self._about.made(), doc="How the posterior was made.")
     greater_is_better = property(
         attrgetter("_about.greater_is_better"), doc="Direction of the metric; None if it has none."
     )
     diagnostics = property(
         attrgetter("_about.diagnostics"), doc="How much the folds disagree; None without folds."
     )
+
+    @property
+    def description(self) -> str | None:
+        """How the posterior was made."""
+        return self._about.made()
 
     def with_about(self, **changes: Any) -> Self:
         """Return a copy that is about something else.
