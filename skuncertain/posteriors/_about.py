@@ -111,7 +111,7 @@ class About:
         -------
         str
             Such as "precision of class ill at prevalence 0.01". The class is left out if it is 1,
-            which nobody calls anything else.
+            the usual name of the positive one.
         """
         own = circumstances(self)
         if isinstance(self.pos_label, tuple) or self.pos_label == 1:
@@ -195,8 +195,9 @@ def folds_of(about):
 
 
 def label_text(label):
-    """Class, or classes of a stack, in words."""
-    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    """Class, or classes of a stack, in words; what a terminal could obey is spelled out."""
+    text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _plain_label(label):

@@ -258,6 +258,7 @@ def test_question_in_words():
         "recall with estimand model"
     )
     assert About().question() == "value"
+    assert About(metric="f1", pos_label="\x1b[31mred").question() == "f1 of class \\x1b[31mred"
 
 
 # --------------------------------------------------------------------------------------------------
