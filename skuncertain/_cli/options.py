@@ -4,6 +4,7 @@ import argparse
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from skuncertain._reporting import FORMATS
@@ -63,9 +64,10 @@ def as_option(name):
 
 
 def say(text):
-    """Print one line on stderr, if the process has one."""
+    """Print one line on stderr, if the process has one and somebody reads it."""
     if sys.stderr is not None:
-        print(f"skuncertain: {clean(' '.join(text.split()))}", file=sys.stderr)
+        with suppress(OSError):  # the exit code tells as well
+            print(f"skuncertain: {clean(' '.join(text.split()))}", file=sys.stderr, flush=True)
 
 
 class Progress:

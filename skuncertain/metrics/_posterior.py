@@ -160,7 +160,7 @@ def value_at(matrix, metric, positive, prevalence):
     return np.where(np.any((rows == 0) & (shares > 0), axis=-1), np.nan, value)
 
 
-def _view(matrix, metric, positive, options):
+def view_of(matrix, metric, positive, options):
     """Matrix, positive class and prior as the models need them.
 
     "auto" is resolved, and one class among many is seen as two classes where nothing is lost by it.
@@ -190,7 +190,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
     """
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
     rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
-    seen, positive, prior = _view(matrix, rate, positive, options)
+    seen, positive, prior = view_of(matrix, rate, positive, options)
     observed = value_at(seen, metric, positive, options.prevalence)
     about = About(
         observed=observed,
@@ -211,7 +211,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
     warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
     if options.one_dirichlet(prior):
         found = proportion_counts(rows, rate, positive)
-        exact = None if found is None else _shown(_beta_of(*found, about))
+        exact = None if found is None else _shown(beta_of(*found, about))
         if exact is not None:
             return exact
     joint = build_model(seen, prior, options, positive)
@@ -219,7 +219,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
     if exact is not None:
         return exact
     draws, seed = draw_metrics(joint, [metric], positive, options)
-    return _of_draws(
+    return posterior_of_draws(
         draws[0],
         seed,
         about,
@@ -228,7 +228,8 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
     )
 
 
-def _beta_of(hits, misses, odds, about):
+def beta_of(hits, misses, odds, about):
+    """Posterior of a proportion; a warning if the prior leaves an outcome out."""
     if np.any((hits == 0) | (misses == 0)):
         warn_user(
             f"the prior puts no mass on an outcome of {about.metric} that was not observed: "
@@ -251,7 +252,7 @@ def _shown(posterior):
     return IntegralPosterior(odds, posterior.shape, posterior._about)
 
 
-def _of_draws(draws, seed, about, warning):
+def posterior_of_draws(draws, seed, about, warning):
     """Posterior of draws, with a warning if some of them are undefined."""
     posterior = DrawsPosterior(draws, seed=seed, about=about)
     share = np.max(posterior.undefined)
@@ -274,7 +275,7 @@ def predictive_of(matrix, metric, positive, options, n, label=None):
         )
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
-    matrix, positive, prior = _view(matrix, metric, positive, options)
+    matrix, positive, prior = view_of(matrix, metric, positive, options)
     if prior.own_proportion:  # a new test set needs all cells
         matrix, positive = two_by_two(*collapse(matrix, positive)), 1
         prior = resolve_prior(options.prior, 2)
@@ -287,7 +288,7 @@ def predictive_of(matrix, metric, positive, options, n, label=None):
             return BetaBinomialPosterior(hits, misses, n, about)
     draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
     text = f"{{name}} is 0/0 on {{share:.2%}} of the new test sets of {n} rows; they are left out."
-    return _of_draws(draws[0], seed, about, text)
+    return posterior_of_draws(draws[0], seed, about, text)
 
 
 def weak_prior(matrix, pseudo):
