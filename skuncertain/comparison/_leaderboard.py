@@ -333,9 +333,8 @@ def leaderboard(
     >>> from skuncertain.metrics import proportion_posterior
     >>> known = {"first": 0.99763, "second": 0.99761, "third": 0.99742, "fourth": 0.99734}
     >>> right = {name: round(p * 15123) for name, p in known.items()}
-    >>> board = leaderboard(
-    ...     {name: proportion_posterior(k, 15123 - k, metric="accuracy") for name, k in right.items()}
-    ... )
+    >>> posteriors = {name: proportion_posterior(k, 15123 - k) for name, k in right.items()}
+    >>> board = leaderboard(posteriors)
     >>> board.p_best.round(2)
     array([0.34, 0.34, 0.17, 0.14])
     >>> board.expected_prize([10_000, 2_000, 1_000]).round(-1)

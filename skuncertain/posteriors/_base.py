@@ -98,9 +98,6 @@ class Posterior:
     about = property(attrgetter("_about"), doc="What the posterior is about, and how it was made.")
     metric = property(attrgetter("_about.metric"), doc="Name of the metric.")
     range = property(attrgetter("_about.range"), doc="Smallest and largest possible value.")
-    observed = property(
-        attrgetter("_about.observed"), doc="Value that the data give to the question, or NaN."
-    )
     prior = property(attrgetter("_about.prior"), doc="Prior that was used.")
     pos_label = property(attrgetter("_about.pos_label"), doc="Class of the metric, if known.")
     prevalence = property(
@@ -112,6 +109,11 @@ class Posterior:
     diagnostics = property(
         attrgetter("_about.diagnostics"), doc="How much the folds disagree; None without folds."
     )
+
+    @property
+    def observed(self) -> Any:
+        """Value that the data give to the question, or NaN."""
+        return plain(self._about.observed)
 
     @property
     def description(self) -> str | None:
