@@ -95,7 +95,6 @@ class Posterior:
         self.shape = tuple(shape)
         self._about = about
 
-    about = property(attrgetter("_about"), doc="What the posterior is about, and how it was made.")
     metric = property(attrgetter("_about.metric"), doc="Name of the metric.")
     range = property(attrgetter("_about.range"), doc="Smallest and largest possible value.")
     prior = property(attrgetter("_about.prior"), doc="Prior that was used.")
@@ -109,6 +108,11 @@ class Posterior:
     diagnostics = property(
         attrgetter("_about.diagnostics"), doc="How much the folds disagree; None without folds."
     )
+
+    @property
+    def about(self) -> About:
+        """What the posterior is about, and how it was made."""
+        return self._about
 
     @property
     def observed(self) -> Any:
