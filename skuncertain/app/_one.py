@@ -112,6 +112,7 @@ def answer_one(form):
             level=level,
             kind=kind,
             value=cell["value"],
+            ends=(cell["low"], cell["high"], cell["error"]),
         ),
         facts=facts,
         pictures=[(asked.what, picture(sections["answer"]))],

@@ -62,7 +62,7 @@ def rows_that_count(counts, metric, prevalence=None):
     return float(hits + misses)
 
 
-def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None):
+def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None, ends=None):
     """Sentence on one metric of one classifier.
 
     Parameters
@@ -76,6 +76,8 @@ def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None)
     value : float, default=None
         Point estimate; by default the metric of the counts, at the prevalence that was asked for.
         A predictive distribution is told beside what was seen in the old test set.
+    ends : (float, float, object), default=None
+        Ends of that interval and their error, where they are known: some take long to compute.
 
     Returns
     -------
@@ -90,8 +92,9 @@ def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None)
     >>> posterior_sentence(counts.posterior("recall"), counts)
     'Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26.'
     """
-    low, high = posterior.interval(level, kind)
-    error = posterior.interval_error(level, kind)
+    if ends is None:
+        ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
+    low, high, error = ends
     metric = get_metric(posterior.metric)
     prevalence, n_new = posterior.about.prevalence, posterior.about.n_new
     if value is None:

@@ -66,7 +66,7 @@ def compare(
     names : tuple of two str, default=("A", "B")
         What to call them.
     n_draws : int, default=None
-        Number of draws where the difference has no exact form; it has one for proportions and F1.
+        Number of draws where one of the two is drawn, or for stacks other than proportions and F1.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._reporting.build import (
     check_digits,
@@ -25,7 +27,8 @@ from skuncertain._utils.validation import (
     refuse_if,
     resolve_seed,
 )
-from skuncertain._utils.warnings import collect
+from skuncertain._utils.warnings import collect, warn_user
+from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._posterior import (
     PosteriorOptions,
     cell_rates,
@@ -159,15 +162,47 @@ class MatrixReport:
 
         The value is what the data give to the question; beside a predictive distribution, too.
         """
-        found = {}
-        for metric in dict.fromkeys(metric for _, metric in named_metrics(metrics)):
+        found, named = {}, dict.fromkeys(metric for _, metric in named_metrics(metrics))
+        together = self._new_test_sets(named, n_new, prevalence)
+        for metric in named:
             posterior = self.counts.posterior(
                 metric, prevalence=prevalence, pos_label=pos_label, **self.options
             )
             self.used.append(posterior)
             value = posterior.observed
-            posterior = posterior if n_new is None else posterior.predictive(n_new)
+            if n_new is not None:
+                posterior = together.get(metric) or posterior.predictive(n_new)
             found[metric] = posterior, self._cell(posterior, value)
+        return found
+
+    def _new_test_sets(self, metrics, n, prevalence):
+        """Return {metric: distribution} of metrics of many classes on the same new test sets.
+
+        A test set has a random number for every cell: with many cells it is these that cost.
+        """
+        drawn = [
+            metric
+            for metric in metrics
+            if metric.average != "binary" and proportion_odds(metric) is None
+        ]
+        if n is None or self.counts.n_classes == 2 or len(drawn) < 2:
+            return {}
+        joint = self.counts.joint_posterior(drawn, n=n, prevalence=prevalence, **self.options)
+        found = {}
+        for metric in drawn:
+            about = replace(
+                joint.about,
+                metric=metric.name,
+                range=metric.range,
+                greater_is_better=metric.greater_is_better,
+            )
+            found[metric] = DrawsPosterior(joint[metric.name], seed=joint.seed, about=about)
+            if np.any(found[metric].undefined > 0):
+                warn_user(
+                    f"{metric.name} is 0/0 on some of the new test sets of {n} rows; they are "
+                    "left out.",
+                    UndefinedMetricWarning,
+                )
         return found
 
     def _cell(self, posterior, value):

@@ -75,8 +75,14 @@ class IntegralPosterior(Posterior):
         def through(cdf, at=slice(None)):
             return lambda e, part=slice(None): cdf(link.clip(link.to_range(e)), rows[at][part])
 
+        def same(low, high):
+            """Whether the doubles of both are neighbours: there the cdf is a stair."""
+            low, high = (link.clip(link.to_range(e)) for e in (low, high))
+            step = np.spacing(np.minimum(np.abs(low), np.abs(high)))
+            return high - low <= 2 * step  # to_range steps over every other one
+
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
-        invert = partial(invert_cdf, limit=link.limit, finest=link.finest)
+        invert = partial(invert_cdf, limit=link.limit, finest=link.finest, same=same)
         if not hasattr(family, "rough_cdf"):
             return invert(exact, p, start, scale)
         # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,

@@ -32,12 +32,12 @@ EVIL = "<script>document.title='hacked'</script>"
 
 @pytest.fixture(scope="module")
 def client():
-    return create_app().test_client()
+    return create_app(workers=0).test_client()
 
 
 def ask(client, page="one", **given):
     """Errors and answer, as the script gets them."""
-    response = client.post(f"/answer/{page}", json=given, headers=SAME)
+    response = client.post(f"/answer/{page}", json=FIELDS[page] | given, headers=SAME)
     assert response.status_code == 200
     return response.json["errors"], response.json["answer"]
 
