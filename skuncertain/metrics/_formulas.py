@@ -340,6 +340,11 @@ def _proportion(metric):
     return (success, ~success & (bottom == 1), odds) if plain else None
 
 
+def proportion_cells(metric):
+    """Which of (tp, fn, fp, tn) are successes and failures, and the factor of the odds; or None."""
+    return _proportion(metric)
+
+
 def proportion_odds(metric):
     """Factor c of a metric whose odds are c times successes over failures; None of any other."""
     found = _proportion(metric)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skuncertain.posteriors._few_rows import FewRows
+
 
 @dataclass(frozen=True, eq=False)
 class About:
@@ -37,6 +39,8 @@ class About:
         How much the folds disagree, if there were folds.
     moment_error : float or ndarray, default=0.0
         Monte Carlo error that parameters have because they were fitted to draws.
+    few_rows : FewRows, default=None
+        What widens equal-tailed intervals of averages over classes with few rows.
 
     See Also
     --------
@@ -59,3 +63,4 @@ class About:
     origin: Any = None
     diagnostics: Any = None
     moment_error: float | np.ndarray = 0.0
+    few_rows: FewRows | None = None
