@@ -39,6 +39,11 @@ def few_rows(matrix, shapes, metric, options):
     return FewRows(smoothed.mean(axis=-1), raw.mean(axis=-1), rows)
 
 
+def hardly_seen(matrix):
+    """Whether so many classes have fewer than two rows that the correction does not mend it."""
+    return (matrix.sum(axis=-1) < 2).mean(axis=-1) > _HARDLY_SEEN
+
+
 def warn_small(matrix, metric, options=None):
     """One warning if an average over classes rests on few rows and no correction mends it."""
     support = matrix.sum(axis=-1)
@@ -47,7 +52,7 @@ def warn_small(matrix, metric, options=None):
     text = "few rows (fewer than 20 per class, or fewer than 5 in one class)"
     covered = "75 to 95 %"
     if options is not None and _corrected(metric, options, matrix.shape[-1]):
-        few = (support < 2).mean(axis=-1) > _HARDLY_SEEN
+        few = hardly_seen(matrix)
         text, covered = f"fewer than two rows in more than {_HARDLY_SEEN:.0%} of them", "30 to 95 %"
     if _is_average(metric) and np.any(few & (total > 0)):
         warn_user(
