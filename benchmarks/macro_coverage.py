@@ -18,7 +18,7 @@ from scipy.stats import beta
 
 from skuncertain import ConfusionCounts
 from skuncertain.metrics import get_metric
-from skuncertain.metrics._few_rows import hardly_seen
+from skuncertain.metrics._few_rows import not_mended
 
 AT_ONCE = 250  # samples
 
@@ -168,7 +168,7 @@ def run_cell(generator, options, n_classes, rows, metric, replications, seed):
         found.append(
             np.stack(
                 [
-                    hardly_seen(sample.astype(float)),
+                    not_mended(sample.astype(float), metric),
                     (plain[:, 0] <= truth) & (truth <= plain[:, 1]),
                     (low <= truth) & (truth <= high),
                     plain[:, 1] - plain[:, 0],
