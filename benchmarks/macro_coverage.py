@@ -20,7 +20,7 @@ from skuncertain import ConfusionCounts
 from skuncertain.metrics import get_metric
 from skuncertain.metrics._few_rows import not_mended
 
-AT_ONCE = 250  # samples
+AT_ONCE = 1001  # samples: stacks of more than 1,000 need no cosine series
 
 
 def spread(recall, weights, frequencies):

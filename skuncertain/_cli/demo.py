@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._report_parts import how_computed
 from skuncertain.model_selection._cross_validator import BayesianCrossValidator
 
 

@@ -25,8 +25,9 @@ from skuncertain.metrics._registry import class_function, get_metric
 
 OF_MATRIX = ("matthews_corrcoef", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
 # Rows by which what classes have in common is less than its linear part says: variance, third
-# cumulant. Fitted to draws.
+# cumulant. Fitted to draws; scores of the true negatives, which are many, need none.
 _FEWER = 0.6, 1.5
+_LINEAR = ("npv", "specificity", "fpr", "false_omission_rate")
 # Largest sum over classes of (share of the variance)**2 / (right rows), and smallest shape of the
 # Beta, for which quantiles are within a quarter of a standard deviation: macro, others.
 _ROUGH = {"macro": 0.12, "weighted": 0.05, None: 0.05}
@@ -108,8 +109,9 @@ def average_cumulants(shapes, cells, metric):
         stretch = np.where(linear[0] > 0, np.sqrt(own[1] / linear[0]), 1.0)
     found = [own[0].sum(axis=-1) + shift]
     size = 2 * cells[0] + cells[1] + cells[2]
+    shrinks = metric.average == "macro" and metric.base not in _LINEAR
     for order, (part, less) in enumerate(zip(linear, _FEWER, strict=True)):
-        scale = stretch * size / (size + less) if metric.average == "macro" else stretch
+        scale = stretch * size / (size + less) if shrinks else stretch
         both = sum_cumulants(shapes, cells, term, slopes, scale)[order]
         alone = scale ** (order + 2) * part
         found.append(both + (own[order + 1] - alone).sum(axis=-1))
@@ -210,6 +212,7 @@ def _own_bends(shapes, metric):
         def value(t):
             chance = expected + t * (by_row + by_column) + t * t * weight
             return 1 - (n + t) * (observed + t * weight) / chance
+
     step = _STEP * n
     second = (value(-step) - 2 * value(0.0) + value(step)) / step**2
     return (shapes * second).sum(axis=(-2, -1))

@@ -94,9 +94,7 @@ class MatchedPosterior(Posterior):
         return value
 
     def _hdi(self, level):
-        ends = (
-            self.low + (self.high - self.low) * end for end in beta_hdi(self.a, self.b, level)
-        )
+        ends = (self.low + (self.high - self.low) * end for end in beta_hdi(self.a, self.b, level))
         drawn = (None, None) if self._drawn is None else self._drawn._hdi(level)
         return tuple(self._mixed(end, part) for end, part in zip(ends, drawn, strict=True))
 
