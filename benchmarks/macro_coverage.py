@@ -1,9 +1,9 @@
 """Coverage of intervals of averages over classes with few rows.
 
-Every cell is a population (a generator, a number of classes, rows per class), 2,000 samples, nominal
-95 %. "plain" is the equal-tailed interval of the posterior, "interval" what the package returns.
-Cells were fixed, with their seeds, before any of them was run. A cell counts as warned if more than
-half of its samples raise the warning of too few rows; the others must be covered.
+Every cell is a population (a generator, a number of classes, rows per class), 2,000 samples,
+nominal 95 %. "plain" is the equal-tailed interval of the posterior, "interval" what the package
+returns. Cells were fixed, with their seeds, before any of them was run. A cell counts as warned if
+more than half of its samples raise the warning of too few rows; the others must be covered.
 
 "low at x": the one-sided 99 % Clopper-Pearson bound of the coverage is below x.
 

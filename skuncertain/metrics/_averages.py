@@ -22,7 +22,6 @@ from skuncertain.metrics._formulas import kappa_weights, one_vs_rest, proportion
 from skuncertain.metrics._gradients import cell_gradients, metric_gradient
 from skuncertain.metrics._registry import class_function, get_metric
 
-
 OF_MATRIX = ("matthews_corrcoef", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
 # Rows by which what classes have in common is less than its linear part says: variance, third
 # cumulant. Fitted to draws; scores of the true negatives, which are many, need none.
@@ -32,6 +31,7 @@ _LINEAR = ("npv", "specificity", "fpr", "false_omission_rate")
 # Beta, for which quantiles are within a quarter of a standard deviation: macro, others.
 _ROUGH = {"macro": 0.12, "weighted": 0.05, None: 0.05}
 _SMALLEST = {"macro": 0.0, "weighted": 2.5, None: 2.5}
+_ONE_SIDED = {"recall": 1, "fnr": 1, "precision": 2, "fdr": 2}
 _CELLS = 2**20  # at once
 _STEP = 1e-3  # of second differences, relative
 
@@ -69,7 +69,10 @@ def _of_chunk(shapes, metric):
         else:
             *cumulants, own = average_cumulants(shapes, cells, metric)
         share = own / own.sum(axis=-1, keepdims=True)
-        roughness = (share**2 / cells[0]).sum(axis=-1)
+        rows = cells[0]
+        if metric.average == "macro" and metric.base in _ONE_SIDED:  # only one kind of error counts: there may be none of it
+            rows = 2 * np.minimum(rows, cells[_ONE_SIDED[metric.base]])
+        roughness = (share**2 / rows).sum(axis=-1)
         *_, a, b = match_beta(*cumulants, *metric.range)
         smooth = (roughness <= _ROUGH[metric.average]) & (
             np.minimum(a, b) > _SMALLEST[metric.average]

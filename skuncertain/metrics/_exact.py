@@ -175,9 +175,9 @@ def _sum_family(joint, metric):
     n_classes = shapes.shape[-1]
     off = 1.0 - np.eye(n_classes)
     equal = np.full(diagonal.shape, 1.0 / n_classes)
-    if metric.name in ("balanced_accuracy", "recall_macro"):
+    if metric.name in ("balanced_accuracy", "recall_macro", "fnr_macro"):
         rest, weights = (shapes * off).sum(axis=-1), equal
-    elif metric.name == "precision_macro" and joint.matched:
+    elif metric.name in ("precision_macro", "fdr_macro") and joint.matched:
         rest, weights = (shapes * off).sum(axis=-2), equal
     elif joint.fixed and _is_share_right(metric):
         rest = (shapes * off).sum(axis=-1)
@@ -187,6 +187,8 @@ def _sum_family(joint, metric):
     empty = np.any(diagonal <= 0) or np.any(rest <= 0)
     if empty or len(shapes) > 1000 or _uneven(np.stack([diagonal, rest]), 1e-4):
         return None
+    if metric.name in ("fnr_macro", "fdr_macro"):
+        diagonal, rest = rest, diagonal
     return BetaSum(diagonal, rest, weights, Link(0.0, 1.0))
 
 

@@ -125,7 +125,7 @@ class MatrixReport:
         return class_posterior(self.matrix, base, self.prior)
 
     def posterior_of_average(self, name):
-        """Posterior of an average over classes; with `n_draws` those without a formula are drawn."""
+        """Posterior of an average over classes; with `n_draws` those without formula are drawn."""
         if name not in _JOINTLY_DRAWN or self.options["n_draws"] is None:
             return self.counts.posterior(name, **self.options)
         used, text, _ = resolve_prior(self.prior, self.counts.n_classes)

@@ -1,5 +1,7 @@
 """Averages over classes, MCC and kappa by three cumulants, against draws."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -54,12 +56,12 @@ def test_cumulants_agree_with_draws(cells, table, name):
 
 def test_nothing_is_drawn_and_nothing_jitters():
     counts = ConfusionCounts(CHAIN)
-    for name in NAMES:
+    for name in NAMES[:-1]:  # quadratic weights hardly count errors between neighbours: drawn
         one, other = (counts.posterior(name, random_state=seed) for seed in (0, 1))
         assert one.n_draws is None, name
         assert one.seed is None, name
         assert one.interval() == other.interval(), name
-        assert not one.exact, name
+        assert one.exact == (name == "fdr_macro"), name  # a sum of independent Betas
     drawn = counts.posterior("f1_macro", n_draws=5000, random_state=0)
     assert isinstance(drawn, DrawsPosterior)
     assert drawn.n_draws == 5000
@@ -71,12 +73,18 @@ def test_few_classes_with_few_rows_are_drawn():
         assert isinstance(posterior, DrawsPosterior), table
 
 
+def _quiet(table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few rows, and classes without any
+        return ConfusionCounts(table).posterior("f1_macro", random_state=0)
+
+
 def test_a_stack_gives_the_answers_of_its_members():
     rng = np.random.default_rng(3)
     share = (CHAIN[:4, :4] / CHAIN[:4, :4].sum()).ravel()
     sizes = np.repeat([8, 40, 200, 1000], 5)
     stack = np.stack([rng.multinomial(n, share).reshape(4, 4) for n in sizes])
-    many = ConfusionCounts(stack.reshape(4, 5, 4, 4)).posterior("f1_macro", random_state=0)
+    many = _quiet(stack.reshape(4, 5, 4, 4))
     assert isinstance(many, MatchedPosterior)
     assert many.n_draws is not None  # of those with eight rows
     low, high = many.interval()
@@ -86,7 +94,7 @@ def test_a_stack_gives_the_answers_of_its_members():
     errors = many.interval_error()
     for k, table in enumerate(stack):
         at = divmod(k, 5)
-        one = ConfusionCounts(table).posterior("f1_macro", random_state=0)
+        one = _quiet(table)
         drawn = one.n_draws is not None
         assert (errors[at] > 0) == drawn
         tolerance = 0.05 * one.std() if drawn else 1e-12
@@ -102,7 +110,7 @@ def test_a_stack_gives_the_answers_of_its_members():
 
 def test_a_long_stack_is_not_drawn():
     stack = np.tile(np.array([[1, 1, 0], [0, 2, 0], [1, 0, 1]]), (2001, 1, 1))
-    posterior = ConfusionCounts(stack).posterior("f1_macro")
+    posterior = _quiet(stack)
     assert posterior.n_draws is None
     assert np.isfinite(posterior.interval()).all()
 
