@@ -105,12 +105,11 @@ def average_cumulants(shapes, cells, metric):
             return (tp + fn) / (tp + fn + fp + tn) * (score - shift)
 
         own = _weighted_cumulants(cells, metric, shift)
-        shift = shift[..., 0]
     slopes = cell_gradients(term, cells)
     linear = linear_cumulants(term, cells, slopes)
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = np.where(linear[0] > 0, np.sqrt(own[1] / linear[0]), 1.0)
-    found = [own[0].sum(axis=-1) + shift]
+    found = [(own[0] + shift / n_classes).sum(axis=-1)]
     size = 2 * cells[0] + cells[1] + cells[2]
     shrinks = metric.average == "macro" and metric.base not in _LINEAR
     for order, (part, less) in enumerate(zip(linear, _FEWER, strict=True)):

@@ -25,7 +25,7 @@ from skuncertain.posteriors._matched import MatchedPosterior
 
 SMALLEST = 0.05  # shape of a Beta variable; below, ratios of two need more than the range of floats
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
-MOST_DRAWN = 2000  # members of a stack: more get so few draws each that three cumulants are as good
+MOST_DRAWN = 18_000  # cells of members of a stack: 2,000 tables of three classes take seconds
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 # Metrics that a two-class model makes of two independent Betas, given by their cells.
 _OF_ROWS = {
@@ -80,8 +80,7 @@ def exact_posterior(joint, metric, positive, about):
 def matched_posterior(joint, metric, options, about):
     """Posterior by three cumulants, or None where only draws will do.
 
-    Members of a stack that three cumulants do not describe are drawn, unless they are so many that
-    a drawn quantile would be no better.
+    Members of a stack that three cumulants do not describe are drawn, unless that took minutes.
     """
     averaged = metric.average in ("macro", "weighted") or metric.name in OF_MATRIX
     if metric.user or not (averaged and joint.matched):
@@ -90,7 +89,8 @@ def matched_posterior(joint, metric, options, about):
     if not np.isfinite(cumulants).all():
         return None
     members = np.flatnonzero(rough)
-    if members.size == 0 or members.size > MOST_DRAWN:
+    most = max(1, MOST_DRAWN // joint.rows.shape[-1] ** 2)
+    if members.size == 0 or members.size > most:
         return MatchedPosterior(cumulants, about=about)
     if members.size == rough.size:
         return None

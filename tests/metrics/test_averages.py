@@ -108,6 +108,15 @@ def test_a_stack_gives_the_answers_of_its_members():
             assert_allclose([end[at] for end in hdi], one.interval(kind="hdi"), rtol=1e-7)
 
 
+@pytest.mark.parametrize("name", NAMES[:-1])
+def test_stacks_of_every_metric(name):
+    stack = np.stack([CHAIN, 3 * CHAIN, 10 * CHAIN])
+    low, high = ConfusionCounts(stack).posterior(name, prior="shared", random_state=0).interval()
+    for k in (1, 2):
+        one = ConfusionCounts(stack[k]).posterior(name, prior="shared", random_state=0)
+        assert_allclose((low[k], high[k]), one.interval(), rtol=1e-9)
+
+
 def test_a_long_stack_is_not_drawn():
     stack = np.tile(np.array([[1, 1, 0], [0, 2, 0], [1, 0, 1]]), (2001, 1, 1))
     posterior = _quiet(stack)
