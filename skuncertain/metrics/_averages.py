@@ -70,7 +70,9 @@ def _of_chunk(shapes, metric):
             *cumulants, own = average_cumulants(shapes, cells, metric)
         share = own / own.sum(axis=-1, keepdims=True)
         rows = cells[0]
-        if metric.average == "macro" and metric.base in _ONE_SIDED:  # only one kind of error counts: there may be none of it
+        if (
+            metric.average == "macro" and metric.base in _ONE_SIDED
+        ):  # only one kind of error counts: there may be none of it
             rows = 2 * np.minimum(rows, cells[_ONE_SIDED[metric.base]])
         roughness = (share**2 / rows).sum(axis=-1)
         *_, a, b = match_beta(*cumulants, *metric.range)
