@@ -158,11 +158,13 @@ def second_along(function, cells, direction):
 # Cumulants of the sum over the classes
 
 
-def sum_cumulants(shapes, cells, function, slopes, stretch):
-    """Variance and third cumulant of the sum over classes of ``function(tp, fn, fp, tn)``.
+def sum_cumulant(order, shapes, cells, function, slopes, stretch):
+    """Second or third cumulant of the sum over classes of ``function(tp, fn, fp, tn)``.
 
     Parameters
     ----------
+    order : {2, 3}
+        Which one.
     shapes : ndarray of shape (..., C, C)
         Dirichlet shapes of the cells.
     cells : tuple of four ndarrays of shape (..., C)
@@ -176,8 +178,8 @@ def sum_cumulants(shapes, cells, function, slopes, stretch):
 
     Returns
     -------
-    tuple of two ndarrays of shape (...)
-        Variance and third cumulant.
+    ndarray of shape (...)
+        The cumulant, to leading order.
     """
     tp, fn, fp, _ = cells
     right, missed, false, true = (stretch * slope for slope in slopes)
@@ -190,13 +192,15 @@ def sum_cumulants(shapes, cells, function, slopes, stretch):
         return (matrix @ vector[..., None])[..., 0] - tp * vector
 
     by_row = product(false)
-    square = tp * right**2 + fn * missed**2 + fp * false**2 + 2 * missed * by_row
+    if order == 2:
+        square = tp * right**2 + fn * missed**2 + fp * false**2 + 2 * missed * by_row
+        return square.sum(axis=-1)
     cube = tp * right**3 + fn * missed**3 + fp * false**3 + 3 * missed**2 * by_row
     cube = cube + 3 * missed * product(false**2)
     moved = [tp * right, fn * missed + by_row, fp * false + product(missed, transposed=True)]
     moved.append(-sum(moved))  # all terms are free of scale: the total does not move
     bend = stretch * second_along(function, cells, moved)
-    return square.sum(axis=-1), (2 * cube + 3 * bend).sum(axis=-1)
+    return (2 * cube + 3 * bend).sum(axis=-1)
 
 
 # --------------------------------------------------------------------------------------------------

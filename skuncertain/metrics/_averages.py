@@ -15,7 +15,7 @@ from skuncertain._numerics.averages import (
     match_beta,
     of_moments,
     root_product_cumulants,
-    sum_cumulants,
+    sum_cumulant,
     two_beta_cumulants,
 )
 from skuncertain.metrics._formulas import kappa_weights, one_vs_rest, proportion_cells
@@ -114,11 +114,10 @@ def average_cumulants(shapes, cells, metric):
     found = [(own[0] + shift / n_classes).sum(axis=-1)]
     size = 2 * cells[0] + cells[1] + cells[2]
     shrinks = metric.average == "macro" and metric.base not in _LINEAR
-    for order, (part, less) in enumerate(zip(linear, _FEWER, strict=True)):
+    for order, part, less in zip((2, 3), linear, _FEWER, strict=True):
         scale = stretch * size / (size + less) if shrinks else stretch
-        both = sum_cumulants(shapes, cells, term, slopes, scale)[order]
-        alone = scale ** (order + 2) * part
-        found.append(both + (own[order + 1] - alone).sum(axis=-1))
+        both = sum_cumulant(order, shapes, cells, term, slopes, scale)
+        found.append(both + (own[order - 1] - scale**order * part).sum(axis=-1))
     return *found, own[1]
 
 

@@ -6,7 +6,7 @@ from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._formulas import one_vs_rest
 from skuncertain.metrics._registry import class_function, get_metric
-from skuncertain.posteriors._few_rows import FewRows
+from skuncertain.posteriors._few_rows import ENOUGH, FewRows
 
 # Scores whose macro average was simulated with the correction, see docs/methods/averages.rst:
 # those that are curved in the cells, and those that the prior of a class moves more.
@@ -31,13 +31,15 @@ def few_rows(matrix, shapes, metric, options):
     """What widens the interval of an average over classes; None for any other metric."""
     if not _corrected(metric, options, matrix.shape[-1]):
         return None
+    rows = 1 / (1 / (matrix.sum(axis=-1) + 1)).mean(axis=-1) - 1
+    if np.all(rows >= ENOUGH):
+        return None
     average = get_metric("recall_macro") if metric.average is None else metric
     score = class_function(average).keywords["function"]
     with np.errstate(divide="ignore", invalid="ignore"):
         smoothed, raw = (score(*one_vs_rest(part), np.nan) for part in (shapes, matrix))
         # A class that was not seen says nothing: it stays as the prior has it.
         raw = np.where(np.isnan(raw), smoothed, raw)
-        rows = 1 / (1 / (matrix.sum(axis=-1) + 1)).mean(axis=-1) - 1
     return FewRows(smoothed.mean(axis=-1), raw.mean(axis=-1), rows)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-_FADES = 50.0, 100.0  # rows per class between which the correction goes
+_FADES, ENOUGH = 50.0, 100.0  # rows per class between which the correction goes
 _FAR = 8.0  # standard deviations
 
 
@@ -48,8 +48,7 @@ class FewRows:
         tuple of two ndarrays
             Below the lower and below the upper end.
         """
-        first, last = _FADES
-        part = np.clip((last - self.rows) / (last - first), 0.0, 1.0)
+        part = np.clip((ENOUGH - self.rows) / (ENOUGH - _FADES), 0.0, 1.0)
         scores = (np.clip(ndtri(cdf(x)), -_FAR, _FAR) for x in (self.smoothed, self.raw))
         bias, pull = (part * np.nan_to_num(score) for score in scores)
         moves = np.stack([0 * bias, 2 * bias, bias + pull])
