@@ -27,7 +27,7 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain.metrics._count import check_counts, count_labels, fitting_counts
-from skuncertain.metrics._formulas import collapse, two_by_two
+from skuncertain.metrics._formulas import collapse, score_of, two_by_two
 from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels, plain_label
 from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._posterior import (
@@ -40,7 +40,6 @@ from skuncertain.metrics._posterior import (
 from skuncertain.metrics._priors import resolve_prior
 from skuncertain.metrics._registry import canonical_name, get_metric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
-from skuncertain.metrics._values import score_of
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._joint import JointPosterior

@@ -20,8 +20,8 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain._utils.warnings import warn_user
-from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._exact import exact_posterior
+from skuncertain.metrics._exact import exact_posterior, matched_posterior
+from skuncertain.metrics._few_rows import few_rows, warn_small
 from skuncertain.metrics._formulas import (
     RATE_OF_ODDS,
     collapse,
@@ -207,7 +207,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
     if isinstance(prior.value, str) and prior.value == "shared":
-        warn_small(seen, metric)
+        warn_small(seen, metric, options)
     warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
     if options.one_dirichlet(prior):
         found = proportion_counts(rows, rate, positive)
@@ -215,9 +215,14 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
         if exact is not None:
             return exact
     joint = build_model(seen, prior, options, positive)
+    about = replace(about, few_rows=few_rows(seen, rows, metric, options))
     exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:
         return exact
+    if options.n_draws is None:
+        matched = matched_posterior(joint, metric, options, about)
+        if matched is not None:
+            return matched
     draws, seed = draw_metrics(joint, [metric], positive, options)
     return posterior_of_draws(
         draws[0],
@@ -294,20 +299,6 @@ def predictive_of(matrix, metric, positive, options, n, label=None):
 def weak_prior(matrix, pseudo):
     """Whether no empty cell has more than 1/2 a pseudo-row: then intervals may be closed."""
     return np.where(matrix == 0, pseudo, 0.0).max(axis=(-2, -1)) <= 0.5 + 1e-9
-
-
-def warn_small(matrix, metric):
-    """One warning if an average over classes rests on few rows."""
-    support = matrix.sum(axis=-1)
-    total = support.sum(axis=-1)
-    few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
-    averaged = metric.average == "macro" or metric.name == "balanced_accuracy"
-    if averaged and np.any(few & (total > 0)):
-        warn_user(
-            f"{metric.name} averages over classes with few rows (fewer than 20 per class, or fewer "
-            "than 5 in one class): its interval is known to be somewhat too short here.",
-            SmallSampleWarning,
-        )
 
 
 def warn_undefined(observed, metric, matrix, proper):

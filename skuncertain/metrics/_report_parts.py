@@ -71,7 +71,8 @@ _BY_METRIC = (
     _INTERVAL,
     "score is what was seen in these rows, as scikit-learn computes it; where that is 0/0 it is "
     "undefined here, and 0 with a warning there. computed says whether the "
-    "interval is exact or comes from random draws; no digit is shown that they do not support.",
+    "interval is exact, has the first three cumulants of the posterior, or comes from random "
+    "draws; no digit is shown that they do not support.",
 )
 _ELSEWHERE = (
     "Each interval holds the true value in a population with that prevalence, with the probability "
@@ -128,15 +129,15 @@ class MatrixReport:
         return class_posterior(self.matrix, base, self.prior)
 
     def posterior_of_average(self, name):
-        """Posterior of an average over classes; those without a formula are drawn."""
-        if name not in _JOINTLY_DRAWN:
+        """Posterior of an average over classes; with `n_draws` those without formula are drawn."""
+        if name not in _JOINTLY_DRAWN or self.options["n_draws"] is None:
             return self.counts.posterior(name, **self.options)
         used, text, _ = resolve_prior(self.prior, self.counts.n_classes)
         metric = get_metric(name)
         observed, pseudo = metric.evaluate(self.matrix), cell_prior(used, self.matrix)
         warn_undefined(observed, metric, self.matrix, proper=bool(np.all(self.matrix + pseudo > 0)))
         if isinstance(used, str) and used == "shared":
-            warn_small(self.matrix, metric)
+            warn_small(self.matrix, metric, PosteriorOptions(self.prior))
         about = About(
             observed=observed,
             prior=text,
@@ -218,7 +219,7 @@ class MatrixReport:
             {
                 "metric": metric.name,
                 name: cell,
-                "computed": "exactly" if posterior.exact else f"from {posterior.n_draws} draws",
+                "computed": how_computed(posterior),
             }
             for metric, (posterior, cell) in cells.items()
         ]
@@ -359,6 +360,15 @@ class MatrixReport:
             return []
         listed = ", ".join(few[:10]) + (" and others" if len(few) > 10 else "")
         return [f"fewer than 5 rows in class {listed}: its intervals lean on the prior."]
+
+
+def how_computed(posterior):
+    """In words: exactly, by cumulants or from draws."""
+    if posterior.exact:
+        return "exactly"
+    if posterior.n_draws is None:
+        return "by three cumulants"
+    return f"from {posterior.n_draws} draws"
 
 
 def check_single(name, counts):

@@ -420,7 +420,7 @@ def _own_intervals(found, kept, level, kind):
         low, high = _quiet(correlated_t(found.scores[kept], found.ratio), level)
         about = {"method": "nadeau_bengio (t on fold scores)", "prior": None, "omega": None}
         return {"low": low, "high": high, "interval_error": np.zeros(len(kept))}, about
-    n_draws = 1000 if len(kept) > 200 else None  # of metrics that are drawn
+    n_draws = 1000 if len(kept) > 200 and found.metric_object.user else None
     parts = []
     for part in np.array_split(kept, max(len(kept) // 500, 1)):
         folds = Folds.of(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skuncertain.posteriors._few_rows import FewRows
+
 
 @dataclass(frozen=True, eq=False)
 class About:
@@ -51,6 +53,8 @@ class About:
     estimand : str, default=None
         "model", the one that was tested, or "algorithm", its average over training sets; None if
         it is not known.
+    few_rows : FewRows, default=None
+        What widens equal-tailed intervals of averages over classes with few rows.
 
     See Also
     --------
@@ -81,6 +85,7 @@ class About:
     n_folds: float | None = None
     n_repeats: int = 1
     estimand: str | None = None
+    few_rows: FewRows | None = None
 
     def made(self) -> str | None:
         """Say how the posterior was made.

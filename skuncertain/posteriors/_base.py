@@ -84,6 +84,7 @@ class Posterior:
     _pdf: Any
     _cdf: Any
     _quantile: Any
+    _quantile_each: Any  # of one probability per member; averages over classes only
     _sample: Any
     _hdi: Any
     seed: int | None = None
@@ -307,6 +308,9 @@ class Posterior:
         interval then holds that tail as well, a highest-density one becomes one-sided. `quantile`
         stays the plain quantile. A prior with more than 1/2 on an empty cell (for a proportion:
         more than 1 on the empty side) is an opinion of its own and leaves the interval open.
+
+        Under the default prior the equal-tailed interval of an average over classes with few rows
+        is wider than its quantiles are apart: the posterior alone would be too short.
         """
         return make_interval(*self._ends(check_level(level), check_kind(kind)))
 
@@ -316,7 +320,10 @@ class Posterior:
             np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) & closing
             for end, closing in zip(self.range, self._closes(), strict=True)
         )
-        if kind == "eti":
+        if kind == "eti" and self._about.few_rows is not None:
+            tails = self._about.few_rows.tails(self._cdf, level)
+            low, high = (self._quantile_each(tail) for tail in tails)
+        elif kind == "eti":
             ends = self._quantile(np.array([1 - level, 1 + level]) / 2)
             # Quantiles that are one but for rounding may have changed places.
             low, high = np.moveaxis(np.sort(ends, axis=-1), -1, 0)

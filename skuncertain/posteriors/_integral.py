@@ -110,6 +110,9 @@ class IntegralPosterior(Posterior):
         p = np.tile(q.ravel(), self._family.size)
         return self._quantile_of(p, rows).reshape(self.shape + q.shape)
 
+    def _quantile_each(self, p):
+        return self._quantile_of(p.ravel(), np.arange(self._family.size)).reshape(self.shape)
+
     def _sample(self, size, rng):
         return self._family.sample(rng, size).T.reshape(*self.shape, size)
 
