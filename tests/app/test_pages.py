@@ -86,7 +86,12 @@ def test_spellings_of_labels(client):
     given = {"source": "rows", "csv": spelled, "metric": "accuracy"}
     found = answer(client, **given)
     assert (found["value"], found["notes"]) == ("1.000", [])
-    file = {**FIELDS["one"], **given, "csv": "", "file": (io.BytesIO(spelled.encode()), "table.csv")}
+    file = {
+        **FIELDS["one"],
+        **given,
+        "csv": "",
+        "file": (io.BytesIO(spelled.encode()), "table.csv"),
+    }
     page = client.post("/", data=file, headers=SAME, content_type="multipart/form-data")
     assert found["sentence"] in page.get_data(as_text=True)
     alike = answer(client, source="rows", csv="y,yhat\nYes,yes\nno,no\n", metric="accuracy")
