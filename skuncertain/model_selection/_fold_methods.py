@@ -372,9 +372,7 @@ def _averaged(folds, options, weight):
         size = (centre - centre**2 - spread) / spread
         # Without any case the prior is all there is, however many folds say so.
         alone = prior if isinstance(prior, float) else 1.0
-        a, b = (
-            np.where(cases.any(axis=-1), part * size, alone) for part in (centre, 1 - centre)
-        )
+        a, b = (np.where(cases.any(axis=-1), part * size, alone) for part in (centre, 1 - centre))
     refuse_if(
         not np.all(np.isfinite(a) & np.isfinite(b)),
         "prior",

@@ -11,7 +11,7 @@ from skuncertain._numerics.best_of_many import PAIR_LIMIT, RANK_LIMIT, DrawCount
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._reporting.text import distinct
-from skuncertain._utils.typing import LabelLike, MetricLike, RandomStateLike
+from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
     check_draws,
     check_kind,
@@ -24,10 +24,14 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_report import selected_confusion
-from skuncertain.model_selection._fold_methods import FoldOptions, make_fold_posterior
 from skuncertain.model_selection._fold_t import correlated_t, round_gaps
-from skuncertain.model_selection._folds import Folds
 from skuncertain.model_selection._read_search import read_search
+from skuncertain.model_selection._search_intervals import (
+    both_ends,
+    interval_options,
+    own_intervals,
+    usable_options,
+)
 from skuncertain.model_selection._search_report import others, search_report
 
 _SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
@@ -57,7 +61,8 @@ class SearchPosterior(HasReport):
     seed, n_draws : int
         Of P(best), ranks and losses.
     mean, low, high : ndarray
-        Mean over folds, and the interval of the candidate on its own.
+        Mean over folds, and the interval of the candidate on its own, by `method`. All that
+        compares candidates comes from one joint model, the correlated t, whatever the method.
     interval_error : ndarray
         Monte Carlo error of the ends of the intervals.
     p_best, expected_rank, expected_loss : ndarray
@@ -86,7 +91,8 @@ class SearchPosterior(HasReport):
     scores : ndarray of shape (candidates, splits)
         Fold scores, in the direction of the metric.
     counts : ConfusionCounts or None
-        Fold matrices of the selected candidate, if the counts scorer was used.
+        Fold matrices of all candidates, shape (candidates, splits), if the counts scorer was used;
+        zeros where a fit failed.
     params : list or None
         Parameters of the candidates.
     n_repeats : int
@@ -165,7 +171,7 @@ class SearchPosterior(HasReport):
         """Rows that were tested, if they are known."""
         if self.counts is None:
             return None
-        total = float(np.sum(self.counts.n)) / self.n_repeats
+        total = float(np.sum(self.counts[self.selected_index].n)) / self.n_repeats
         return int(total) if total.is_integer() else total
 
     @property
@@ -218,7 +224,8 @@ class SearchPosterior(HasReport):
         """
         confusion = None
         if self.counts is not None:
-            confusion = selected_confusion(self.counts, self.n_repeats, self.level, self.kind)
+            counts = self.counts[self.selected_index]
+            confusion = selected_confusion(counts, self.n_repeats, self.level, self.kind)
         return search_report(self, confusion, check_digits(digits))
 
     def to_dict(self) -> dict:
@@ -248,6 +255,10 @@ def search_posterior(
     search: Any,
     *,
     metric: MetricLike | None = None,
+    method: str | None = None,
+    omega: Any = "auto",
+    prior: PriorLike = 1.0,
+    prior_per_fold: bool | None = None,
     n_repeats: int | None = None,
     test_train_ratio: float | None = None,
     rope: float = 0.01,
@@ -267,6 +278,12 @@ def search_posterior(
         candidates get their intervals from their counts.
     metric : str, Metric or callable, default=None
         Which score; by default the one that the search refitted by. With counts any metric.
+    method : str, default=None
+        How every candidate gets its interval: a method of :func:`fold_posterior`, from its counts.
+        Scores alone allow "t", "corrected_t" and "nadeau_bengio". By default "pooled" if there are
+        counts that can be added up, otherwise "nadeau_bengio".
+    omega, prior, prior_per_fold : object
+        Of that method, see :func:`fold_posterior`.
     n_repeats : int, default=None
         Repetitions of a repeated K-fold; by default read from ``search.cv``. For saved results one
         is assumed, and the repr says so.
@@ -296,7 +313,8 @@ def search_posterior(
     Notes
     -----
     One joint model describes all candidates, which share their folds: every pair is exactly the
-    correlated t test, and P(best) knows what the folds have in common. The selected candidate's
+    correlated t test, and P(best) knows what the folds have in common. `method` changes ``low`` and
+    ``high``, nothing that compares candidates. The selected candidate's
     score is optimistic; ``best_score_corrected`` subtracts Tibshirani and Tibshirani's estimate of
     that. :func:`selection_corrected_score` needs out-of-fold predictions and is better. The method
     notes have the formulas.
@@ -314,9 +332,13 @@ def search_posterior(
     >>> analysis = search_posterior(search, metric="f1", random_state=0)
     >>> analysis.p_best.round(2)
     array([0.  , 0.35, 0.47, 0.17])
+    >>> search_posterior(search, method="averaged", random_state=0).low.round(3)
+    array([0.903, 0.915, 0.914, 0.903])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
+    asked = interval_options(method, omega, prior, prior_per_fold)
     found = read_search(search, metric, n_repeats, test_train_ratio, labels, pos_label)
+    options = usable_options(asked, found)
     kept = np.flatnonzero(found.considered)
     scores = found.scores[kept]
     refuse_if(
@@ -328,7 +350,7 @@ def search_posterior(
         check_rope(rope, 1, "the score")
     seed = resolve_seed(random_state)
     ranks, joint = _ranks(scores, found.ratio, n_draws, seed)
-    own, about = _own_intervals(found, kept, level, kind)
+    own, about = own_intervals(found, kept, options, level, kind)
     columns = {
         "mean": found.sign * scores.mean(axis=1),
         **own,
@@ -339,7 +361,7 @@ def search_posterior(
     bias = float(np.mean(scores.max(axis=0) - scores[np.argmax(scores.mean(axis=1))]))
     columns = {name: _spread(values, found.considered) for name, values in columns.items()}
     corrected = float(columns["mean"][found.selected] - found.sign * bias)
-    notes, small = _notes_on_folds(found, kept, columns)
+    notes, small = _notes_on_folds(found, kept, columns, options)
     return SearchPosterior(
         **columns,
         **about,
@@ -354,7 +376,7 @@ def search_posterior(
         best_score_corrected=np.nan if small else corrected,
         selection_bias=bias,
         scores=found.sign * found.scores,
-        counts=None if found.counts is None else found.counts[found.selected],
+        counts=found.counts,
         params=found.params,
         n_repeats=found.n_repeats,
         test_train_ratio=found.ratio,
@@ -362,15 +384,15 @@ def search_posterior(
     )
 
 
-def _notes_on_folds(found, kept, columns):
+def _notes_on_folds(found, kept, columns, options):
     """Remarks on the folds, and whether they are too small to correct the best score."""
-    if found.counts is None:
+    if found.metric_object is None:
         return tuple(found.notes), False
     notes, rows = list(found.notes), np.median(found.counts[kept].n)
     if rows < _SMALL_FOLD:
         notes.append(f"folds of {rows:g} rows are too small to correct the best score")
     outside = np.sum((columns["mean"] < columns["low"]) | (columns["mean"] > columns["high"]))
-    if outside:
+    if outside and options.pools:
         notes.append(
             f"the mean over folds is outside the interval of the pooled counts for {outside} "
             "candidates: the folds are too small for this metric"
@@ -386,12 +408,6 @@ def _spread(values, considered):
     return full
 
 
-def _quiet(posterior, level):
-    """Both ends, without the warning about the selected candidate's own zero difference."""
-    tails = np.array([1 - level, 1 + level]) / 2
-    return tuple(np.moveaxis(posterior.quantile(tails), -1, 0))
-
-
 def _against_selected(found, kept, rope, level):
     """Columns about the difference to the selected candidate, by the correlated t."""
     scores = found.scores[kept]
@@ -399,7 +415,7 @@ def _against_selected(found, kept, rope, level):
     difference = correlated_t(gaps, found.ratio)
     p_worse = np.clip(difference.cdf(np.nextafter(-rope, -np.inf)), 0, 1)
     p_better = np.clip(1 - difference.cdf(rope), 0, 1)
-    low, high = _quiet(difference, level)
+    low, high = both_ends(difference, level)
     if found.sign < 0:
         low, high = -high, -low
     return {
@@ -411,31 +427,6 @@ def _against_selected(found, kept, rope, level):
         "difference_high": high,
         "equivalent": p_worse < level,
     }
-
-
-def _own_intervals(found, kept, level, kind):
-    """Interval of every candidate on its own, and how it was made."""
-    if found.counts is None:
-        # Symmetric: the shortest one, too.
-        low, high = _quiet(correlated_t(found.scores[kept], found.ratio), level)
-        about = {"method": "nadeau_bengio (t on fold scores)", "prior": None, "omega": None}
-        return {"low": low, "high": high, "interval_error": np.zeros(len(kept))}, about
-    n_draws = 1000 if len(kept) > 200 else None  # of metrics that are drawn
-    parts = []
-    for part in np.array_split(kept, max(len(kept) // 500, 1)):
-        folds = Folds.of(
-            found.counts[part],
-            found.metric_object,
-            found.n_repeats,
-            n_draws=n_draws,
-            random_state=0,
-        )
-        posterior = make_fold_posterior(folds, FoldOptions())
-        values = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
-        parts.append([np.broadcast_to(value, len(part)) for value in values])
-    low, high, error = np.concatenate(parts, axis=1)
-    about = {"method": "pooled", "prior": posterior.prior, "omega": "auto, per candidate"}
-    return {"low": low, "high": high, "interval_error": error}, about
 
 
 def _ranks(scores, ratio, n_draws, seed):
