@@ -155,7 +155,7 @@ def check_omega(omega, n_folds=np.inf):
     refuse_if(
         not is_real(omega) or not 0 < omega <= 1 or omega < 1 / n_folds - 1e-12,
         "omega",
-        f"omega must be in [1/K, 1]{known}, or 'auto' or 'wang_li', got {{value}}.",
+        f"omega must be in [1/K, 1]{known}, got {{value}}.",
         omega,
     )
     return float(omega)
@@ -471,6 +471,7 @@ SIDE_BY_SIDE: dict[str, dict] = {
     "auto": {"method": "pooled", "omega": "auto"},
     "wang_li": {"method": "pooled", "omega": "wang_li"},
     "averaged": {"method": "averaged"},
+    "dirichlet": {"method": "dirichlet", "prior": "auto"},  # 1 per cell is a lot in many classes
+    "bootstrap": {"method": "bootstrap"},
     "corrected_t": {"method": "corrected_t"},
-    "nadeau_bengio": {"method": "nadeau_bengio"},
 }

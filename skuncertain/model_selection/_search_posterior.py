@@ -101,6 +101,8 @@ class SearchPosterior(HasReport):
         Test rows over training rows.
     notes : tuple of str
         What was assumed or left out.
+    obstacle : str or None
+        Why the folds cannot be added up, if they cannot.
     warnings : tuple of str
         Warnings that were given when it was made.
 
@@ -159,6 +161,7 @@ class SearchPosterior(HasReport):
     n_repeats: int
     test_train_ratio: float
     notes: tuple
+    obstacle: str | None = None
     warnings: tuple = ()
 
     @property
@@ -225,7 +228,9 @@ class SearchPosterior(HasReport):
         confusion = None
         if self.counts is not None:
             counts = self.counts[self.selected_index]
-            confusion = selected_confusion(counts, self.n_repeats, self.level, self.kind)
+            confusion = selected_confusion(
+                counts, self.n_repeats, self.level, self.kind, self.obstacle
+            )
         return search_report(self, confusion, check_digits(digits))
 
     def to_dict(self) -> dict:
@@ -381,14 +386,18 @@ def search_posterior(
         n_repeats=found.n_repeats,
         test_train_ratio=found.ratio,
         notes=notes,
+        obstacle=found.obstacle,
     )
 
 
 def _notes_on_folds(found, kept, columns, options):
     """Remarks on the folds, and whether they are too small to correct the best score."""
+    notes = list(found.notes)
+    if found.counts is not None and found.obstacle:
+        notes.append(f"the folds are not added up: {found.obstacle}")
     if found.metric_object is None:
-        return tuple(found.notes), False
-    notes, rows = list(found.notes), np.median(found.counts[kept].n)
+        return tuple(notes), False
+    rows = np.median(found.counts[kept].n)
     if rows < _SMALL_FOLD:
         notes.append(f"folds of {rows:g} rows are too small to correct the best score")
     outside = np.sum((columns["mean"] < columns["low"]) | (columns["mean"] > columns["high"]))
