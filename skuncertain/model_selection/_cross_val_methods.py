@@ -84,8 +84,8 @@ class SideBySide:
             others.pop("averaged")  # its intervals are too short there
         others.pop(self.first, None)
         self.others = {} if result.splits.obstacle else others
-        self.options = {name: result.options_of(**how) for name, how in self.others.items()}
-        self.options = {self.first: result.options_of(), **self.options}
+        self.options = {name: result._options_of(**how) for name, how in self.others.items()}
+        self.options = {self.first: result._options_of(), **self.options}
         self.missing: set = set()
 
     def columns(self, names):

@@ -299,7 +299,7 @@ class CrossValPosterior(HasReport):
         Posterior
             The posterior, with ``diagnostics``.
         """
-        options = self.options_of(
+        options = self._options_of(
             method,
             omega=omega,
             estimand=estimand,
@@ -311,21 +311,8 @@ class CrossValPosterior(HasReport):
             self.splits.refuse_pooling(options.method)
         return make_fold_posterior(self.folds(metric, pos_label), options)
 
-    def options_of(self, method: str | None = None, **asked: Any) -> FoldOptions:
-        """Options of a method: what was not asked for is as set before, if the method knows it.
-
-        Parameters
-        ----------
-        method : str, default=None
-            See :func:`fold_posterior`; None: as set before.
-        **asked : dict
-            ``omega, estimand, prior, rho, prior_per_fold``; None: as set before.
-
-        Returns
-        -------
-        FoldOptions
-            The options.
-        """
+    def _options_of(self, method: str | None = None, **asked: Any) -> FoldOptions:
+        """Options of a method: what was not asked for is as set before, if the method knows it."""
         asked = {name: value for name, value in asked.items() if value is not None}
         if method is None:
             pooled_only = {"omega", "estimand"} & asked.keys()

@@ -338,7 +338,7 @@ def search_posterior(
     >>> analysis.p_best.round(2)
     array([0.  , 0.35, 0.47, 0.17])
     >>> search_posterior(search, method="averaged", random_state=0).low.round(3)
-    array([0.903, 0.915, 0.914, 0.903])
+    array([0.887, 0.909, 0.912, 0.906])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
     asked = interval_options(method, omega, prior, prior_per_fold)
