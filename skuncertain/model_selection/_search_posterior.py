@@ -283,15 +283,12 @@ def search_posterior(
         candidates get their intervals from their counts.
     metric : str, Metric or callable, default=None
         Which score; by default the one that the search refitted by. With counts any metric.
-    method : str, default=None
-        How every candidate gets its interval: a method of :func:`fold_posterior`, from its counts.
-        Scores alone allow "t", "corrected_t" and "nadeau_bengio". By default "pooled" if there are
-        counts that can be added up, otherwise "nadeau_bengio".
-    omega, prior, prior_per_fold : object
-        Of that method, see :func:`fold_posterior`.
+    method, omega, prior, prior_per_fold : object
+        How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" if
+        there are counts that can be added up, otherwise "nadeau_bengio". Scores alone allow that,
+        "t" and "corrected_t".
     n_repeats : int, default=None
-        Repetitions of a repeated K-fold; by default read from ``search.cv``. For saved results one
-        is assumed, and the repr says so.
+        Repetitions of a repeated K-fold; by default read from ``search.cv``, or 1.
     test_train_ratio : float, default=None
         Test rows over training rows; by default read from ``search.cv``, or 1 / (K - 1).
     rope : float, default=0.01
@@ -300,10 +297,8 @@ def search_posterior(
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     labels, pos_label : object, default=None
         Of the counts scorer, if only its results were saved.
-    n_draws : int, default=None
-        Draws for P(best), ranks and losses; everything about pairs is exact.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the draws.
+    n_draws, random_state : int, default=None
+        Draws for P(best), ranks and losses, and their seed; everything about pairs is exact.
 
     Returns
     -------
@@ -319,10 +314,9 @@ def search_posterior(
     -----
     One joint model describes all candidates, which share their folds: every pair is exactly the
     correlated t test, and P(best) knows what the folds have in common. `method` changes ``low`` and
-    ``high``, nothing that compares candidates. The selected candidate's
-    score is optimistic; ``best_score_corrected`` subtracts Tibshirani and Tibshirani's estimate of
-    that. :func:`selection_corrected_score` needs out-of-fold predictions and is better. The method
-    notes have the formulas.
+    ``high``, nothing that compares candidates. The selected candidate's score is optimistic;
+    ``best_score_corrected`` subtracts Tibshirani and Tibshirani's estimate of that.
+    :func:`selection_corrected_score` needs out-of-fold predictions and is better.
 
     Examples
     --------
@@ -337,8 +331,6 @@ def search_posterior(
     >>> analysis = search_posterior(search, metric="f1", random_state=0)
     >>> analysis.p_best.round(2)
     array([0.  , 0.35, 0.47, 0.17])
-    >>> search_posterior(search, method="averaged", random_state=0).low.round(3)
-    array([0.887, 0.909, 0.912, 0.906])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
     asked = interval_options(method, omega, prior, prior_per_fold)
@@ -375,19 +367,26 @@ def search_posterior(
         level=level,
         kind=kind,
         seed=seed,
-        metric=found.metric,
-        greater_is_better=found.sign > 0,
-        selected_index=found.selected,
         best_score_corrected=np.nan if small else corrected,
         selection_bias=bias,
-        scores=found.sign * found.scores,
-        counts=found.counts,
-        params=found.params,
-        n_repeats=found.n_repeats,
-        test_train_ratio=found.ratio,
         notes=notes,
-        obstacle=found.obstacle,
+        **_what_was_read(found),
     )
+
+
+def _what_was_read(found):
+    """Attributes that come from the search as they are."""
+    return {
+        "metric": found.metric,
+        "greater_is_better": found.sign > 0,
+        "selected_index": found.selected,
+        "scores": found.sign * found.scores,
+        "counts": found.counts,
+        "params": found.params,
+        "n_repeats": found.n_repeats,
+        "test_train_ratio": found.ratio,
+        "obstacle": found.obstacle,
+    }
 
 
 def _notes_on_folds(found, kept, columns, options):
