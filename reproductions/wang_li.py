@@ -31,7 +31,8 @@ and CI^Ct its correction for correlated folds. What differs from the paper:
 * The truth is the expected value over training sets of n (K - 1) / K rows with these class counts.
   Expected precision is the mean of the models' precisions; the precision of their mean rates is
   printed beside it and is at most 0.004 lower, too little to tell which one the paper took.
-* Folds without predicted positives have no precision. They are left out, and counted.
+* Folds without predicted positives have no precision. The t intervals leave them out, CI^A counts
+  them as their prior; how many there are is printed.
 
 Run: python reproductions/wang_li.py --part all --n-jobs 2 --data DIR --figures DIR
 The data directory holds letter.csv.gz (header, 16 features, letter) and magic.csv.gz (header, 10
