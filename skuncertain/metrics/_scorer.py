@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -113,22 +112,18 @@ class TolerantScorer:
     """A counts scorer that answers a fold that fails with NaN, under every key.
 
     scikit-learn leaves a dict of a fold that works and a number of one that fails side by side: it
-    breaks, or keeps an array of objects.
+    breaks, or keeps an array of objects. It does not know which fold it is asked for, so it does
+    not warn: `errors` has what went wrong in this process.
     """
 
     def __init__(self, scorer, keys):
-        self.scorer, self.keys = scorer, keys
+        self.scorer, self.keys, self.errors = scorer, keys, []
 
     def __call__(self, estimator, X, y):
         try:
             return self.scorer(estimator, X, y)
         except Exception as error:
-            warnings.warn(
-                f"the predictions of a fold cannot be counted, the fold is left out: "
-                f"{type(error).__name__}: {error}",
-                UserWarning,
-                stacklevel=2,
-            )
+            self.errors.append(f"{type(error).__name__}: {error}")
             return dict.fromkeys(self.keys, np.nan)
 
     @classmethod

@@ -403,14 +403,20 @@ class CrossValPosterior(HasReport):
             return []
         return [text for name in self.metrics if (text := self.folds(name).disagreement())]
 
-    def warn(self) -> None:
-        """One warning for failed folds, one for folds that disagree."""
+    def warn(self, reason: str = "") -> None:
+        """One warning for failed folds, one for folds that disagree.
+
+        Parameters
+        ----------
+        reason : str, default=""
+            Why folds failed, where it is known.
+        """
         left = len(self.counts)
         if self.failed_folds:
             warn_user(
                 f"left out, because they failed: folds {list(self.failed_folds)} of "
                 f"{left + len(self.failed_folds)} (counted from 0). The answer rests on {left} "
-                f"fold{'s' * (left != 1)}.",
+                f"fold{'s' * (left != 1)}. {reason}".rstrip(),
                 FitFailedWarning,
             )
         if self.splits.overlap:

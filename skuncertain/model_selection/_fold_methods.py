@@ -176,11 +176,9 @@ def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = Fals
     result = method.build(folds, options, weight)
     if warn and method.pools and (text := folds.disagreement()):
         warn_of_disagreement([text])
-    repeated = f" x {folds.n_repeats}" if folds.n_repeats > 1 else ""
-    number = f"{folds.n_folds:g}" if folds.n_folds.is_integer() else f"{folds.n_folds:.2f}"
     return result.with_about(
-        description=f"{options.method}, {number} folds{repeated}",
         diagnostics=folds.diagnostics(options.method, weight, options.estimand),
+        **folds.question(options.method, options.estimand),
     )
 
 

@@ -503,3 +503,11 @@ def test_correlation_with_a_metric_that_does_not_vary():
         found = joint.correlation()
     assert np.isnan(found[1]).all()
     assert found[0, 2] == pytest.approx(np.corrcoef(joint["f1"], joint["recall"])[0, 1])
+
+
+def test_ends_at_a_prevalence_next_to_nothing_are_in_order():
+    # MCC is 0 but for rounding there: its quantiles have no digits that could tell them apart.
+    counts = ConfusionCounts.from_binary(tp=8, fn=2, fp=1, tn=9)
+    for metric in ("matthews_corrcoef", "precision", "cohen_kappa", "f1"):
+        low, high = counts.posterior(metric, prevalence=5e-324).interval()
+        assert low <= high

@@ -55,6 +55,7 @@ from skuncertain.comparison import compare_datasets
 from skuncertain.metrics import make_metric
 from skuncertain.model_selection import CrossValPosterior, fold_interval, fold_posterior
 from skuncertain.planning import comparison_sample_size, expected_width
+from skuncertain.posteriors import BetaPosterior
 
 # --------------------------------------------------------------------------------------------------
 # Cross-validation
@@ -383,9 +384,16 @@ def test_counts_by_metric():
         same(ends(row["score"]), posterior.interval(0.9, "hdi"))
         same(row["score"]["value"], PETS.score(name, pos_label="cat"))
     assert "positive class  cat: 40 real, 45 predicted" in str(report)
-    elsewhere = table(PETS.report("precision", prevalence=0.01))["precision"]["median"]
+    elsewhere = table(PETS.report("precision", prevalence=0.01))["precision"]["value"]
     posterior = PETS.posterior("precision", prevalence=0.01)
-    same([elsewhere["value"], *ends(elsewhere)], [posterior.median(), *posterior.interval()])
+    same(ends(elsewhere), posterior.interval())
+    (tn, fp), (fn, tp) = PETS.counts  # Bayes' theorem
+    alarms = 0.01 * tp / (tp + fn), 0.99 * fp / (fp + tn)
+    same(elsewhere["value"], alarms[0] / sum(alarms))
+    files = PETS.report("precision", prevalence=BetaPosterior(3, 197))
+    assert files.to_dict()["settings"]["prevalence"] == {"a": 3.0, "b": 197.0}
+    assert "prevalence      Beta(3, 197)" in str(files)
+    assert "population with prevalence Beta(3, 197)?" in files.to_html()
     assert str(PETS.report(random_state=0)) == str(interval_report(PETS, random_state=0))
     with pytest.raises(ValueError, match="prevalence needs metrics"):
         PETS.report(prevalence=0.1)
