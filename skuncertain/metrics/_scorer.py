@@ -28,6 +28,7 @@ from skuncertain._utils.validation import (
     check_level,
     refuse_if,
 )
+from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._formulas import one_vs_rest, two_by_two
@@ -377,11 +378,10 @@ def _predict_and_score(estimator, X, y, others, params):
     for key in others:
         values[key] = found[key]
         if isinstance(found[key], str):  # what went wrong
-            warnings.warn(
+            warn_user(
                 f"the score {key!r} of a fold cannot be computed and is NaN: "
                 f"{found[key].strip().splitlines()[-1]}",
                 UserWarning,
-                stacklevel=3,
             )
             values[key] = np.nan
     return kept[0] if kept else estimator.predict(X), values
