@@ -101,9 +101,13 @@ def test_cross_validation(cv, omega, prior):
     # Methods side by side.
     row = table(report, "methods")["recall"]
     settings = {"level": 0.9, "n_repeats": repeats}
-    for method in ("averaged", "corrected_t", "nadeau_bengio"):
-        more = {"prior": prior} if method == "averaged" else {}
+    own = {"averaged": {"prior": prior}, "dirichlet": {"prior": "auto"}, "corrected_t": {}}
+    for method, more in own.items():
         same(ends(row[method]), fold_interval(counts, "recall", method=method, **settings, **more))
+    resampled = fold_interval(
+        counts, "recall", method="bootstrap", n_draws=1000, random_state=0, **settings
+    )
+    same(ends(row["bootstrap"]), resampled)
     for other in ("auto", "wang_li"):
         expected = fold_interval(counts, "recall", omega=other, prior=prior, **settings)
         same(ends(row[other]), expected)
@@ -295,8 +299,8 @@ def test_searches(searches, name):
     assert ("confusion" in report.to_dict()["sections"]) == counted
     if counted:
         for row, metric in zip(rows_of(report, "confusion"), RATES, strict=True):
-            same(ends(row["rate"]), fold_interval(result.counts, metric, **repeats))
-        same(ends(rows[best]["mean"]), fold_interval(result.counts, "f1", **repeats))
+            same(ends(row["rate"]), fold_interval(result.counts[best], metric, **repeats))
+        same(ends(rows[best]["mean"]), fold_interval(result.counts[best], "f1", **repeats))
         assert "240 rows" in str(report)
     assert ("halving search: only" in str(report)) == (name == "halving")
     # Another level and kind are a matter of the posterior.
