@@ -103,7 +103,7 @@ def test_draws_are_told_of_the_metrics_that_have_them():
     three = [np.diag([9, 8, 7]) + 1] * 3
     assert report_of(FOLDS)["settings"]["draws"] is None
     assert report_of(three, ["accuracy"])["settings"]["draws"] is None
-    corner = make_metric(lambda matrix: matrix[..., 0, 0] / matrix.sum(axis=(-2, -1)), name="corner")
+    corner = make_metric(lambda m: m[..., 0, 0] / m.sum(axis=(-2, -1)), name="corner")
     assert report_of(three, ["mcc", "f1_macro"])["settings"]["draws"] is None
     told = report_of(three, ["accuracy", corner])["settings"]["draws"]
     assert told.endswith(" for corner, seed 7")
