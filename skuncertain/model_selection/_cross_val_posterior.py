@@ -65,7 +65,7 @@ class CrossValPosterior(HasReport):
     """Posteriors of the metrics of a cross-validation.
 
     Made by :func:`cross_val_posterior`, :class:`BayesianCrossValidator` and, from a finished
-    ``cross_validate``, by `from_cv_results`.
+    ``cross_validate``, by `from_cv_results`; from one confusion matrix per fold by `from_counts`.
 
     Parameters
     ----------
@@ -206,15 +206,75 @@ class CrossValPosterior(HasReport):
         )
         if options.pools:
             splits.refuse_pooling(method)
-        positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
         result = cls(
             counts,
-            check_metrics(metrics, counts.n_classes, positive),
+            _metrics_of(counts, metrics),
             options,
             splits,
             failed_folds,
             seed=resolve_seed(random_state),
             assumed=assumed,
+            level=check_level(level),
+            kind=check_kind(kind),
+        )
+        result.warn()
+        return result
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ConfusionCounts,
+        *,
+        n_repeats: int = 1,
+        metrics: MetricsLike | None = None,
+        method: str = "pooled",
+        omega: Any = "auto",
+        estimand: str = "algorithm",
+        prior: PriorLike = 1.0,
+        level: float = 0.95,
+        kind: str = "eti",
+        random_state: RandomStateLike = None,
+    ) -> CrossValPosterior:
+        """Turn one confusion matrix per fold into posteriors.
+
+        Parameters
+        ----------
+        counts : ConfusionCounts of shape (folds,)
+            One matrix per fold; together they test every row `n_repeats` times.
+        n_repeats : int, default=1
+            Repetitions of the folds: it divides the number of folds and the rows of every class.
+        metrics, method, omega, estimand, prior, level, kind, random_state : object
+            See :meth:`from_cv_results`.
+
+        Returns
+        -------
+        CrossValPosterior
+            As from :meth:`from_cv_results`.
+
+        See Also
+        --------
+        fold_posterior : One metric, also for stacks of cross-validations.
+
+        Examples
+        --------
+        >>> from skuncertain import ConfusionCounts
+        >>> from skuncertain.model_selection import CrossValPosterior
+        >>> folds = ConfusionCounts([[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]])
+        >>> CrossValPosterior.from_counts(folds).interval("recall")
+        Interval(low=0.53..., high=0.90...)
+        """
+        _check_fold_counts(counts)
+        options = FoldOptions(method, omega, estimand, prior)
+        options.prior_for(counts.n_classes)
+        splits = _assumed_splits(counts, 0, n_repeats)
+        _refuse_repeats(counts, splits.n_repeats)
+        result = cls(
+            counts,
+            _metrics_of(counts, metrics),
+            options,
+            splits,
+            seed=resolve_seed(random_state),
+            assumed=True,
             level=check_level(level),
             kind=check_kind(kind),
         )
@@ -507,3 +567,36 @@ def _assumed_splits(counts, n_failed, n_repeats):
     )
     size = np.asarray(counts.n)
     return Splits(size.sum() // repeats - size, size, repeats)
+
+
+def _metrics_of(counts, metrics):
+    """Return {name as asked: Metric} of counts; None gives the usual ones."""
+    positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
+    return check_metrics(metrics, counts.n_classes, positive)
+
+
+def _check_fold_counts(counts):
+    """Refuse what is not a matrix for each of at least two folds."""
+    refuse_if(
+        not isinstance(counts, ConfusionCounts),
+        "counts",
+        f"counts must be ConfusionCounts of shape (folds,), got {type(counts).__name__}.",
+    )
+    refuse_if(
+        len(counts.shape) != 1 or counts.shape[0] < 2,
+        "counts",
+        "counts must hold one matrix per fold, of at least two folds, got the shape "
+        f"{counts.shape}: a single matrix is not a cross-validation, use its own report().",
+    )
+
+
+def _refuse_repeats(counts, n_repeats):
+    """Refuse repetitions that cannot have tested the same rows: every class has R times its n."""
+    rows = counts.counts.sum(axis=(0, 2))
+    for label, n in zip(counts.labels, rows, strict=True):
+        refuse_if(
+            n % n_repeats,
+            "n_repeats",
+            f"n_repeats={n_repeats} does not fit the counts: every repetition tests the same rows, "
+            f"but class {label!r} has {n:g} in all folds, which is no multiple of {n_repeats}.",
+        )
