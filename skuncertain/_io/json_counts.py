@@ -42,8 +42,7 @@ def read_json_matrix(text, name, rows, labels, pos_label, folds):
     plain = plain and all(isinstance(label, str | int) for label in classes)
     refuse_file(
         not plain or len(set(map(str, classes))) < size,
-        f"{name}: labels must be {size} different texts or whole numbers, got "
-        f"{quoted(classes)}.",
+        f"{name}: labels must be {size} different texts or whole numbers, got {quoted(classes)}.",
     )
     if pos_label is None:
         pos_label = about.get("pos_label")

@@ -22,7 +22,7 @@ from skuncertain._io.csv_counts import (
 from skuncertain._io.json_counts import in_order, read_json_matrix, refuse_large
 from skuncertain._io.labels import folds_of, labels_like, labels_of
 from skuncertain._utils.typing import LabelLike
-from skuncertain._utils.validation import check_choice, nearest_name, quoted, refuse_if
+from skuncertain._utils.validation import check_choice, nearest_name, quoted
 from skuncertain.comparison._paired import PairedCounts
 from skuncertain.exceptions import InvalidParameterError, TableFileError
 from skuncertain.metrics._counts import ConfusionCounts
