@@ -92,6 +92,7 @@ def _tell_positive(counts, args, metrics):
     """
     label = counts.pos_label
     assumed = args.pos_label is None and isinstance(label, str) and len(counts.labels) == 2
+    assumed = assumed and label == counts.labels[-1]  # JSON may name the other one
     names = [name for name in metrics if get_metric(name).average == "binary"]
     if not assumed or not names:
         return None

@@ -71,7 +71,7 @@ def folds_of(texts, column, name):
     numbers = {text: _number(text.strip()) for text in texts}
     known = [number for number in numbers.values() if number is not None]
     if len(known) < len(numbers):
-        return {text: text.strip() for text in sorted(texts)}
+        return {text: text.strip() for text in sorted(texts, key=str.strip)}
     for number in known:
         if not _is_whole(number) or number.adjusted() >= _MOST_DIGITS:
             raise TableFileError(
