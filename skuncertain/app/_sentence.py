@@ -57,8 +57,8 @@ def metric_title(name, start=False):
 def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     """Rows on which a metric rests: real positives for recall, all rows for accuracy.
 
-    At another prevalence, and in models with a prevalence of its own, only what lies within one true
-    class still rests on a part of the rows.
+    At another prevalence, and in models that have a prevalence of its own, only what lies within
+    one true class still rests on a part of the rows.
     """
     metric = get_metric(metric)
     matrix = np.asarray(counts.counts, dtype=float)
@@ -177,7 +177,7 @@ def fold_sentence(result, posterior, ends, *, level=0.95, kind="eti"):
     >>> result = CrossValPosterior.from_counts(folds, omega="wang_li")
     >>> recall = result.posterior("recall")
     >>> print(fold_sentence(result, recall, (*recall.interval(), 0.0)))
-    Recall 0.75, 95 % credible interval 0.58–0.86, 3-fold cross-validation (pooled counts, row
+    Recall 0.75, 95 % credible interval 0.58–0.87, 3-fold cross-validation (pooled counts, row
     weight of Wang and Li), n = 120.
     """
     low, high, error = ends

@@ -261,7 +261,7 @@ class CrossValPosterior(HasReport):
         >>> from skuncertain.model_selection import CrossValPosterior
         >>> folds = ConfusionCounts([[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]])
         >>> CrossValPosterior.from_counts(folds).interval("recall")
-        Interval(low=0.53..., high=0.90...)
+        Interval(low=0.502..., high=0.896...)
         """
         _check_fold_counts(counts)
         options = FoldOptions(method, omega, estimand, prior)

@@ -76,7 +76,7 @@ def test_json_of_counts_goes_there_and_back():
 def test_cross_validation_from_counts_is_checked():
     one = ConfusionCounts.from_binary(tp=5, fn=1, fp=2, tn=4)
     for wrong in (one, ConfusionCounts(one.counts[None]), one.counts):
-        with pytest.raises(InvalidParameterError, match="^counts must"):
+        with pytest.raises(InvalidParameterError, match=r"^counts must"):
             CrossValPosterior.from_counts(wrong)
     folds = ConfusionCounts([one.counts, one.counts + 1])
     three = ConfusionCounts([one.counts, one.counts, one.counts + 1])
