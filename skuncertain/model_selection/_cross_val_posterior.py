@@ -32,7 +32,11 @@ from skuncertain.model_selection._fold_methods import (
     make_fold_posterior,
 )
 from skuncertain.model_selection._folds import Folds, warn_of_disagreement
-from skuncertain.model_selection._read_cross_validate import read_counts
+from skuncertain.model_selection._read_cross_validate import (
+    check_fold_counts,
+    read_counts,
+    refuse_repeats,
+)
 from skuncertain.model_selection._splits import Splits
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
@@ -263,11 +267,11 @@ class CrossValPosterior(HasReport):
         >>> CrossValPosterior.from_counts(folds).interval("recall")
         Interval(low=0.502..., high=0.896...)
         """
-        _check_fold_counts(counts)
+        check_fold_counts(counts)
         options = FoldOptions(method, omega, estimand, prior)
         options.prior_for(counts.n_classes)
         splits = _assumed_splits(counts, 0, n_repeats)
-        _refuse_repeats(counts, splits.n_repeats)
+        refuse_repeats(counts, splits.n_repeats)
         result = cls(
             counts,
             _metrics_of(counts, metrics),
@@ -573,30 +577,3 @@ def _metrics_of(counts, metrics):
     """Return {name as asked: Metric} of counts; None gives the usual ones."""
     positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
     return check_metrics(metrics, counts.n_classes, positive)
-
-
-def _check_fold_counts(counts):
-    """Refuse what is not a matrix for each of at least two folds."""
-    refuse_if(
-        not isinstance(counts, ConfusionCounts),
-        "counts",
-        f"counts must be ConfusionCounts of shape (folds,), got {type(counts).__name__}.",
-    )
-    refuse_if(
-        len(counts.shape) != 1 or counts.shape[0] < 2,
-        "counts",
-        "counts must hold one matrix per fold, of at least two folds, got the shape "
-        f"{counts.shape}: a single matrix is not a cross-validation, use its own report().",
-    )
-
-
-def _refuse_repeats(counts, n_repeats):
-    """Refuse repetitions that cannot have tested the same rows: every class has R times its n."""
-    rows = counts.counts.sum(axis=(0, 2))
-    for label, n in zip(counts.labels, rows, strict=True):
-        refuse_if(
-            n % n_repeats,
-            "n_repeats",
-            f"n_repeats={n_repeats} does not fit the counts: every repetition tests the same rows, "
-            f"but class {label!r} has {n:g} in all folds, which is no multiple of {n_repeats}.",
-        )
