@@ -132,6 +132,8 @@ def computed(posterior):
     """How the numbers of a posterior came about."""
     if posterior.exact:
         return "exact, without random numbers"
+    if posterior.n_draws is None:
+        return "three cumulants of the posterior, without random numbers"
     return f"{posterior.n_draws:,} draws, seed {posterior.seed}"
 
 

@@ -50,7 +50,8 @@ def _answer_folds(form):
     metric, level, kind = asked.metric, asked.level, asked.kind
     others = TWO_CLASS_METRICS if asked.counts.n_classes == 2 else MANY_CLASS_METRICS
     others = [name for name in others if get_metric(name).name != metric.name]
-    given = {} if asked.prior == "auto" else {"prior": asked.prior}
+    how = SIDE_BY_SIDE.get(method, {"method": method})
+    how = how | ({} if asked.prior == "auto" else {"prior": asked.prior})
     try:
         with silence(FoldDisagreementWarning):  # the report tells it
             result = CrossValPosterior.from_counts(
@@ -60,8 +61,7 @@ def _answer_folds(form):
                 level=level,
                 kind=kind,
                 random_state=SEED,
-                **SIDE_BY_SIDE[method],
-                **given,
+                **how,
             )
             report = result.report()
     except InvalidParameterError as error:
@@ -107,18 +107,20 @@ def _answer(asked, result, report):
     )
     report.summary["sections"] = {"answer": answer, **report.summary["sections"]}
     sections = report.to_dict()["sections"]
+    shown = [key for key in ("scores", "methods", "classes", "folds") if key in sections]
+    sort = "bootstrap" if result.options.method == "bootstrap" else "credible"
     drawn = [(sections[key]["title"], picture(sections[key])) for key in ("folds", "methods")]
     return Answer(
         title=asked.title,
         value="undefined" if math.isnan(value) else number_text(value),
-        span=f"{level_text(level)} {kind_name(kind)} credible interval: {cell_ends(cell)}",
+        span=f"{level_text(level)} {kind_name(kind)} {sort} interval: {cell_ends(cell)}",
         sentence=fold_sentence(
             result, posterior, (cell["low"], cell["high"], error), level=level, kind=kind
         ),
         facts=[*interval_probability(posterior, asked), *_facts(result, posterior)],
         pictures=[(asked.what, picture(sections["answer"])), *drawn],
         tables=[
-            *(texts(sections[key]) for key in ("scores", "methods", "folds")),
+            *(texts(sections[key]) for key in shown),
             matrix_texts(result.counts.sum(), False, "Counts, all folds"),
         ],
         report=report,

@@ -57,6 +57,8 @@ FOLD_METHODS = {
     "auto": "pooled, row weight from the folds",
     "wang_li": "pooled, row weight of Wang and Li",
     "averaged": "average of the folds",
+    "dirichlet": "pooled, one Dirichlet",
+    "bootstrap": "pooled, bootstrap",
     "corrected_t": "corrected t",
     "nadeau_bengio": "Nadeau and Bengio's t",
 }

@@ -14,8 +14,10 @@ from skuncertain._reporting.text import (
     probability,
 )
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
+from skuncertain.metrics._posterior import value_at
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._about import prevalence_text
 
 _TITLES = {
     "npv": "negative predictive value",
@@ -38,6 +40,8 @@ _MODELS = {"three_beta": "three-Beta model", "rows": "model of the rows"}
 _HOW = {
     "pooled": "pooled counts",
     "averaged": "average of the folds",
+    "dirichlet": "pooled counts, one Dirichlet",
+    "bootstrap": "bootstrap of the pooled counts",
     "corrected_t": "corrected t",
     "nadeau_bengio": "Nadeau and Bengio's t",
 }
@@ -64,45 +68,29 @@ def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     matrix = np.asarray(counts.counts, dtype=float)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
     rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
-    apart = prevalence is not None or model != "dirichlet"
+    apart = prevalence is not None or model in _MODELS
     if proportion_odds(rate) is None or (apart and not within):
         return float(matrix.sum())
     hits, misses, _ = proportion_counts(matrix, rate, counts.positive_index(metric))
     return float(hits + misses)
 
 
-def posterior_sentence(
-    posterior,
-    counts,
-    *,
-    level=0.95,
-    kind="eti",
-    value=None,
-    ends=None,
-    prevalence=None,
-    n_new=None,
-    model="dirichlet",
-):
+def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None, ends=None):
     """Sentence on one metric of one classifier.
 
     Parameters
     ----------
     posterior : Posterior
-        Of one metric; with `n_new`, what ``predictive(n_new)`` returned.
+        Of one metric, or its predictive distribution.
     counts : ConfusionCounts
         What it was made from.
     level, kind : float, str
         Which interval.
     value : float, default=None
-        Point estimate; by default the metric of the counts.
+        Point estimate; by default the metric of the counts, at the prevalence that was asked for.
+        A predictive distribution is told beside what was seen in the old test set.
     ends : (float, float, object), default=None
         Ends of that interval and their error, where they are known: some take long to compute.
-    prevalence : float, default=None
-        The prevalence that was put in place of that of the data.
-    n_new : int, default=None
-        Rows of the new test set, for a predictive distribution.
-    model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
-        The model; others than the first are told.
 
     Returns
     -------
@@ -121,9 +109,12 @@ def posterior_sentence(
         ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
     low, high, error = ends
     metric = get_metric(posterior.metric)
-    value = metric.evaluate(
-        np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)
-    ) if value is None else value  # fmt: skip
+    prevalence, n_new, model = (
+        getattr(posterior.about, name) for name in ("prevalence", "n_new", "model")
+    )
+    if value is None:
+        matrix = np.asarray(counts.counts, dtype=float)
+        value = value_at(matrix, metric, counts.positive_index(metric), prevalence)
     digits = few_decimals(low, high)
     name = _named(metric, counts)
     shown = "undefined" if math.isnan(value) else number(float(value), digits)
@@ -133,9 +124,9 @@ def posterior_sentence(
     parts = [
         f"{name} {shown}",
         f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
-        *([] if prevalence is None else [f"at a prevalence of {prevalence:g}"]),
+        *([] if prevalence is None else [f"at a prevalence of {prevalence_text(prevalence)}"]),
         prior_title(posterior.prior),
-        *([] if model == "dirichlet" else [_MODELS[model]]),
+        *([_MODELS[model]] if model in _MODELS else []),
         f"n = {rows:.0f}" if rows.is_integer() else f"effective n = {rows:.1f}",
     ]
     return ", ".join(parts) + "."
@@ -183,14 +174,16 @@ def fold_sentence(result, posterior, ends, *, level=0.95, kind="eti"):
     low, high, error = ends
     metric, value = get_metric(posterior.metric), float(posterior.observed)
     digits, options = few_decimals(low, high), result.options
-    how = _HOW.get(options.method, options.method)
+    how, what = _HOW.get(options.method, options.method), _KINDS[kind]
+    if options.method == "bootstrap":
+        what = what.replace("credible", "bootstrap")
     if options.method == "pooled":
         how += _WEIGHTS.get(options.omega, f", row weight {options.omega}")
     repeats = f", {result.n_repeats} repetitions" if result.n_repeats > 1 else ""
     parts = [
         f"{_named(metric, result.counts)} "
         f"{'undefined' if math.isnan(value) else number(value, digits)}",
-        f"{level_text(level)} {_KINDS[kind]} {ends_text(low, high, known_digits(error, digits))}",
+        f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
         f"{result.n_folds:g}-fold cross-validation{repeats} ({how})",
         f"n = {result.n}",
     ]

@@ -210,6 +210,13 @@ class ScoredRows:
             method += ", folds pooled"
         return method if self.weight == 1 else f"{method}, omega {self.weight:.3g}"
 
+    def question(self):
+        """Folds and estimand, as fields of `About`."""
+        if self.folded:
+            return {"n_folds": float(np.unique(self.fold).size), "estimand": "algorithm"}
+        together = "algorithm, folds ranked together"  # not the mean of the folds
+        return {"estimand": "model" if self.weight == 1 else together}
+
     def class_weights(self, average):
         """Weights of the columns, with sum 1."""
         if average == "macro":

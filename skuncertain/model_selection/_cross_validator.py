@@ -442,12 +442,19 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         return self._fitted("result_").interval(metric, method, level, kind, **options)
 
     def report(
-        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+        self,
+        *,
+        methods: Any = None,
+        level: float | None = None,
+        kind: str | None = None,
+        digits: int | None = None,
     ) -> IntervalReport:
         """All metrics with their intervals, the methods side by side, and warnings.
 
         Parameters
         ----------
+        methods : list of str or float, or dict, default=None
+            Methods to show beside the one that was asked for, see :meth:`CrossValPosterior.report`.
         level : float, default=None
             Probability of the intervals; by default that of the constructor.
         kind : {"eti", "hdi"}, default=None
@@ -460,7 +467,9 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         IntervalReport
             ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
         """
-        return self._fitted("result_").report(level=level, kind=kind, digits=digits)
+        return self._fitted("result_").report(
+            methods=methods, level=level, kind=kind, digits=digits
+        )
 
 
 def cross_val_posterior(

@@ -15,6 +15,7 @@ from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws
 from skuncertain.posteriors._integral import IntegralPosterior
+from skuncertain.posteriors._question import check_same_question, shared_question
 from skuncertain.posteriors._student_normal import (
     LogitNormalPosterior,
     NormalPosterior,
@@ -38,10 +39,15 @@ def discordance_posterior(only_a, only_b, rest, shape=(), about=About()):
 
 
 def difference_of(a, b, n_draws=None, random_state=None):
-    """Posterior of b - a: exact for Betas, normals, and any two exact single posteriors."""
+    """Posterior of b - a: exact for Betas, normals, and any two exact single posteriors.
+
+    Both must answer the same question.
+    """
+    check_same_question([a, b], "b", "a and b must be posteriors of")
     low, high = a.range
     name = a.metric and f"difference in {a.metric}"
-    about = About(metric=name, range=(low - high, high - low), closing=False)
+    question, _ = shared_question([a.about, b.about])
+    about = replace(question, metric=name, range=(low - high, high - low), closing=False)
     shape = np.broadcast_shapes(a.shape, b.shape)
     if isinstance(a, BetaPosterior) and isinstance(b, BetaPosterior):
         shapes = [np.broadcast_to(part, shape).ravel() for part in (b.a, b.b, a.a, a.b)]

@@ -92,12 +92,15 @@ class IntegralPosterior(Posterior):
         miss = p - exact(e)
         move = miss * step / (rough(e + step) - p)
         e = e + move
-        left = np.flatnonzero(~(np.abs(miss) < 1e-8))
+        little = np.minimum(1e-8, 0.01 * np.minimum(p, 1 - p))  # far out every bit counts
+        left = np.flatnonzero(~(np.abs(miss) < little))
         if left.size:
             again = p[left] - through(family.cdf, left)(e[left])
             with np.errstate(divide="ignore", invalid="ignore"):
                 e[left] += move[left] * again / (miss[left] - again)
-            left = left[~((np.abs(miss[left] * again) < 1e-12) & np.isfinite(e[left]))]
+            small = np.abs(again) <= np.minimum(0.1 * np.abs(miss[left]), 1e2 * little[left])
+            small &= np.abs(miss[left] * again) < 1e-12
+            left = left[~(small & np.isfinite(e[left]))]
         if left.size:
             e[left] = invert(through(family.cdf, left), p[left], start[left], scale[left])
         return e
@@ -106,6 +109,9 @@ class IntegralPosterior(Posterior):
         rows = np.repeat(np.arange(self._family.size), q.size)
         p = np.tile(q.ravel(), self._family.size)
         return self._quantile_of(p, rows).reshape(self.shape + q.shape)
+
+    def _quantile_each(self, p):
+        return self._quantile_of(p.ravel(), np.arange(self._family.size)).reshape(self.shape)
 
     def _sample(self, size, rng):
         return self._family.sample(rng, size).T.reshape(*self.shape, size)

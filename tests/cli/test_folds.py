@@ -274,7 +274,7 @@ def test_models_are_those_of_python(model, capsys):
         assert (row["score"]["low"], row["score"]["high"]) == tuple(posterior.interval())
     for name, row in _scores(f"--model {model} --prevalence 0.05", capsys).items():
         posterior = COUNTS.posterior(name, model=model, prevalence=0.05, random_state=0)
-        assert (row["median"]["low"], row["median"]["high"]) == tuple(posterior.interval())
+        assert (row["value"]["low"], row["value"]["high"]) == tuple(posterior.interval())
 
 
 def test_three_betas_of_three_classes_are_refused(capsys):

@@ -5,6 +5,7 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.special import betainc, betaln, gammaincinv, loggamma
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -449,3 +450,21 @@ def test_quantiles_beyond_floats_are_the_ends_of_the_range(q, end):
     assert odds_ratio_cdf(1e-307, (0.02, 0.02), (0.02, 0.02)) > 2e-9  # so it is below floats
     assert posterior.quantile(q) == end
     assert 0 < posterior.quantile(0.001) < 1e-150
+
+
+@pytest.mark.parametrize("model", ["three_beta", "dirichlet"])
+@pytest.mark.parametrize("metric", ["cohen_kappa", "matthews_corrcoef"])
+def test_density_and_far_quantiles_beside_poles(metric, model):
+    # Empty cells under a weak prior: poles at both ends of both rates.
+    posterior = ConfusionCounts([[0, 2], [30, 0]]).posterior(metric, model=model, prior=0.1)
+    x = posterior.quantile([0.2, 0.5, 0.8, 0.95])
+    step = 1e-4 * np.minimum(1 + x, 1 - x)
+    slope = (posterior.cdf(x + step) - posterior.cdf(x - step)) / (2 * step)
+    assert_allclose(posterior.pdf(x), slope, rtol=2e-3)
+    far = np.array([1 - 1e-6, 1 - 1e-7, 1 - 2e-8])  # all at once, as a shortest interval asks
+    assert_allclose(1 - posterior.cdf(posterior.quantile(far)), 1 - far, rtol=1e-3)
+    low, high = posterior.interval(0.8, "hdi")
+    tails = np.linspace(0, 0.2, 41)
+    widths = posterior.quantile(np.minimum(tails + 0.8, 1)) - posterior.quantile(tails)
+    assert 0 < high - low <= widths.min() * (1 + 1e-4)
+    assert posterior.prob(low, high) == pytest.approx(0.8, abs=1e-6)
