@@ -34,7 +34,7 @@ from skuncertain.metrics._labels import encode_together, positive_of
 from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, directed
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._beta import BetaPosterior, stack_betas
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
 from skuncertain.posteriors._interval import Interval
 
@@ -340,10 +340,7 @@ def leaderboard(
     if betas is not None and min(betas.a.min(), betas.b.min()) >= 0.1:
         ranking, about = _rank_exactly(betas, up, random_state)
     else:
-        members = posteriors or [
-            BetaPosterior(a, b, odds=betas.odds, about=About(metric=betas.metric))
-            for a, b in zip(betas.a, betas.b, strict=True)
-        ]
+        members = posteriors or [betas.members(k) for k in range(len(names))]
         ranking, about = _rank_by_draws(members, up, n_draws, random_state)
     ranking = replace(ranking, p_best=ranking.p_best / ranking.p_best.sum())
     rows = [x.n for x in entries if isinstance(x, ConfusionCounts)]
@@ -399,17 +396,7 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
     first = posteriors[0]
     if not all(isinstance(p, BetaPosterior) and p.odds == first.odds for p in posteriors):
         return None, posteriors
-    a, b, observed = (
-        np.array([float(np.asarray(getattr(p, part))) for p in posteriors])
-        for part in ("a", "b", "observed")
-    )
-    about = About(
-        metric=first.metric,
-        observed=observed,
-        prior=first.prior,
-        greater_is_better=first.greater_is_better,
-    )
-    return BetaPosterior(a, b, odds=first.odds, about=about), posteriors
+    return stack_betas(posteriors), posteriors
 
 
 def _posterior(x, metric, prior, pos_label, n_draws, random_state):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,11 +28,11 @@ from skuncertain.metrics._bootstrap import (
 from skuncertain.metrics._count import fitting_counts, group_matrices
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
-from skuncertain.metrics._priors import LARGEST, PER_CELL
+from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
 from skuncertain.posteriors._interval import Interval
 
 
@@ -195,7 +197,7 @@ def credible_interval(
 
 
 def proportion_posterior(
-    successes: ArrayLike, failures: ArrayLike, *, prior: PriorLike = 0.5
+    successes: ArrayLike, failures: ArrayLike, *, prior: PriorLike = "auto"
 ) -> BetaPosterior:
     """Posterior of a proportion, for whoever has only "accuracy .87 on 500 rows".
 
@@ -203,8 +205,9 @@ def proportion_posterior(
     ----------
     successes, failures : int or array-like of int
         Counts.
-    prior : float or str, default=0.5
-        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace".
+    prior : float or str, default="auto"
+        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace". "auto"
+        is 1/2 with intervals that are calibrated at 0 and 1, see :meth:`Posterior.interval`.
 
     Returns
     -------
@@ -222,10 +225,13 @@ def proportion_posterior(
     Interval(low=0.838..., high=0.897...)
     """
     hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
-    if isinstance(prior, str):
-        prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
-    before = check_number("prior", prior, low=0, high=LARGEST)
     with np.errstate(invalid="ignore"):
         observed = hits / (hits + misses)
-    about = About(metric="proportion", observed=observed, prior=f"{before:g} on each side")
+    about = About(metric="proportion", observed=observed)
+    if isinstance(prior, str) and prior == "auto":
+        return calibrated_beta(hits, misses, about=replace(about, prior=OWN.text))
+    if isinstance(prior, str):
+        prior = PER_CELL[check_choice("prior", prior, ("auto", *PER_CELL))]
+    before = check_number("prior", prior, low=0, high=LARGEST)
+    about = replace(about, prior=f"{before:g} on each side")
     return BetaPosterior(hits + before, misses + before, about=about)

@@ -26,7 +26,7 @@ from skuncertain.metrics._ranking import ranking_posterior
 from skuncertain.metrics._scores import ScoredRows, of_folds
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
 
 BANDS = ("simultaneous", "pointwise")
 _SAMPLES = 4000  # of uniform order statistics, to find the local level
@@ -253,8 +253,9 @@ def _rates(scores, thresholds, level, band):
     n = len(scores)
     reached = n - np.searchsorted(np.sort(scores), thresholds, side="left")
     if band == "pointwise":
-        about = About(observed=reached / n)
-        return BetaPosterior(reached + 0.5, n - reached + 0.5, about=about).interval(level)
+        return calibrated_beta(reached, n - reached, about=About(observed=reached / n)).interval(
+            level
+        )
     tail = local_level(n, level) / 2
     # The share above a threshold lies between those of the order statistics on both sides of it.
     low, high = np.zeros(len(reached)), np.ones(len(reached))

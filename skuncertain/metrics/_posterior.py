@@ -25,13 +25,14 @@ from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import Metric, get_metric
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior
+from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior, calibrated_beta
 from skuncertain.posteriors._draws import DrawsPosterior
 
 if TYPE_CHECKING:
     from skuncertain.metrics._counts import ConfusionCounts
 
 MODELS = ("dirichlet", "three_beta", "rows")
+_LONGEST_TABLE = 1_000_000  # outcomes of a new test set that are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +108,10 @@ def _view(matrix, metric, positive, options):
         as_array("prevalence", prevalence).ndim
     )
     one_of_many = metric.average == "binary" and n_classes > 2
-    if not (one_of_many and options.model == "dirichlet" and one_number):
-        return matrix, positive, resolve_prior(prior, n_classes)
-    resolved = resolve_prior(prior, n_classes if prevalence is None else 2, metric)
-    if resolved.own_proportion:
+    as_two = one_of_many and options.model == "dirichlet" and one_number
+    by_row = options.model != "dirichlet" or prevalence is not None
+    resolved = resolve_prior(prior, 2 if as_two else n_classes, metric, by_row)
+    if not as_two:
         return matrix, positive, resolved
     if resolved.value is prior:  # it was given for the cells of the whole matrix
         pseudo = two_by_two(*collapse(cell_prior(prior, matrix), positive))
@@ -132,10 +133,10 @@ def posterior_of(matrix, metric, positive, options, origin=None):
         greater_is_better=metric.greater_is_better,
     )
     if prior.own_proportion:
+        if options.prevalence is not None:
+            build_model(seen, prior, options, positive)  # what cannot be a prevalence is refused
         warn_undefined(observed, metric, matrix, proper=True)
-        hits, misses, odds = proportion_counts(seen, metric, positive)
-        before = prior.value
-        return BetaPosterior(hits + before, misses + before, odds=odds, about=about)
+        return calibrated_beta(*proportion_counts(seen, metric, positive), about)
     pseudo = cell_prior(prior.value, seen)
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
@@ -191,10 +192,9 @@ def predictive_of(matrix, metric, positive, options, n):
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
     matrix, positive, prior = _view(matrix, metric, positive, options)
-    if prior.own_proportion:  # a new test set needs all cells
-        matrix, positive = two_by_two(*collapse(matrix, positive)), 1
-        prior = resolve_prior(options.prior, 2)
-    joint = build_model(matrix, prior, options, positive)
+    shares = _shares_of_all_rows(matrix, metric, positive, prior)
+    if prior.own_proportion and shares is None:  # a new test set needs all cells
+        prior = resolve_prior(options.prior, matrix.shape[-1])
     about = About(
         metric=metric.name,
         range=metric.range,
@@ -202,14 +202,25 @@ def predictive_of(matrix, metric, positive, options, n):
         description=f"{options.model}, predictive for n={n}",
         greater_is_better=metric.greater_is_better,
     )
-    found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
-    if found is not None and found[2] == 1 and n <= 1_000_000:  # else the table is too long
-        hits, misses, _ = found
-        if np.allclose(hits + misses, joint.rows.sum(axis=(-2, -1)), rtol=1e-12):
-            return BetaBinomialPosterior(hits, misses, n, about)
+    if shares is not None and options.one_dirichlet(prior) and n <= _LONGEST_TABLE:
+        return BetaBinomialPosterior(*shares, n, about)
+    joint = build_model(matrix, prior, options, positive)
     draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
     text = f"{{name}} is 0/0 on {{share:.2%}} of the new test sets of {n} rows; they are left out."
     return _of_draws(draws[0], seed, about, text)
+
+
+def _shares_of_all_rows(matrix, metric, positive, prior):
+    """Shapes of a proportion that every row belongs to, such as accuracy; None for any other."""
+    before = 0.0 if prior.own_proportion else cell_prior(prior.value, matrix)
+    found = proportion_counts(matrix + before, metric, positive)
+    if found is None or found[2] != 1:
+        return None
+    hits, misses, _ = found
+    if not np.allclose(hits + misses, (matrix + before).sum(axis=(-2, -1)), rtol=1e-12):
+        return None
+    half = prior.value if prior.own_proportion else 0.0
+    return hits + half, misses + half
 
 
 def weak_prior(matrix, pseudo):
@@ -267,15 +278,14 @@ def cell_rates(matrix, prior):
     On the diagonal it is the recall of the class.
     """
     resolved = resolve_prior(prior, matrix.shape[-1], get_metric("recall"))
-    if resolved.own_proportion:
-        pseudo = rest = resolved.value
-    else:
-        pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
-        rest = pseudo.sum(axis=-1, keepdims=True) - pseudo
     others = matrix.sum(axis=-1, keepdims=True) - matrix
     with np.errstate(invalid="ignore"):
         observed = matrix / (matrix + others)
     about = About(metric="rate", observed=observed)
+    if resolved.own_proportion:
+        return calibrated_beta(matrix, others, about=about)
+    pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
+    rest = pseudo.sum(axis=-1, keepdims=True) - pseudo
     return BetaPosterior(matrix + pseudo, others + rest, about=about)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -19,6 +21,7 @@ from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, fits
 
 LARGEST_SHAPE = 1e100  # sums and squares of shapes must be floats
+HALF = 0.5  # Jeffreys' prior on each side of a proportion
 
 
 class BetaPosterior(Posterior):
@@ -115,6 +118,60 @@ class BetaPosterior(Posterior):
     def _hdi(self, level):
         low, high = beta_hdi(self.a, self.b, level, self.odds)
         return self._to_metric(low), self._to_metric(high)
+
+    def _ends(self, level, kind):
+        low, high = super()._ends(level, kind)
+        if self._about.successes_failures is None:
+            return low, high
+        hits, misses = self._about.successes_failures
+        if kind == "eti":  # Jeffreys' interval next to an end is too short on that side
+            low, high = np.where(hits <= 1, 0.0, low), np.where(misses <= 1, 1.0, high)
+        # Without a failure the end is Clopper and Pearson's: the rate that yields such luck with
+        # the probability of one tail (of both, for a one-sided highest-density interval).
+        tail = (1 - level) / 2 if kind == "eti" else 1 - level
+        n = self.a + self.b - 2 * HALF
+        with np.errstate(divide="ignore"):
+            lucky = self._to_metric(tail ** (1 / n))
+            unlucky = self._to_metric(-np.expm1(np.log(tail) / n))
+        low = np.where(hits == 0, 0.0, np.where(misses == 0, lucky, low))
+        high = np.where(misses == 0, 1.0, np.where(hits == 0, unlucky, high))
+        return low, high
+
+    def members(self, index):
+        """The posteriors of a stack that an index selects."""
+
+        def select(values):
+            return np.broadcast_to(values, self.shape)[index]
+
+        rows = self._about.successes_failures
+        about = replace(
+            self._about,
+            observed=select(self.observed),
+            successes_failures=None if rows is None else tuple(map(select, rows)),
+        )
+        return BetaPosterior(select(self.a), select(self.b), odds=self.odds, about=about)
+
+
+def stack_betas(posteriors):
+    """Single posteriors of one metric, with the same odds, as one stack."""
+    nothing = np.nan, np.nan  # neither 0 nor 1: the ends are those of the posterior
+    columns = [(p.a, p.b, p.observed, *(p.about.successes_failures or nothing)) for p in posteriors]
+    a, b, observed, hits, misses = np.array(columns, dtype=float).T
+    about = replace(
+        posteriors[0].about, observed=observed, successes_failures=(hits, misses), origin=None
+    )
+    return BetaPosterior(a, b, odds=posteriors[0].odds, about=about)
+
+
+def calibrated_beta(hits, misses, odds=1.0, about=About(), rows=None):
+    """Posterior of a proportion under the default prior: its intervals have calibrated ends.
+
+    `rows` are the numbers of rows behind `hits` and `misses`, if these are not whole numbers.
+    """
+    rows = tuple(np.asarray(side) for side in ((hits, misses) if rows is None else rows))
+    return BetaPosterior(
+        hits + HALF, misses + HALF, odds=odds, about=replace(about, successes_failures=rows)
+    )
 
 
 class BetaBinomialPosterior(Posterior):
