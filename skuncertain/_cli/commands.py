@@ -1,7 +1,9 @@
 """The commands: they turn options into calls of the library, and write its reports."""
 
 import importlib
+import os
 import shlex
+import stat
 import sys
 import warnings
 from pathlib import Path
@@ -136,12 +138,41 @@ def _format(args):
     return SUFFIXES[suffix]
 
 
+def _refuse_same_file(args):
+    """Refuse an output that is one of the inputs, by whatever name: it would be lost.
+
+    `os.stat` follows links; standard streams may be files as well.
+    """
+    output = _stat(sys.stdout if args.output is None else args.output)
+    if output is None or not stat.S_ISREG(output.st_mode):  # a terminal is read and written
+        return
+    for name in ("file", "matrix", "results"):
+        given = getattr(args, name, None)
+        for path in [given] if isinstance(given, str) else given or ():
+            found = _stat(sys.stdin if path == "-" else path)
+            if found is not None and os.path.samestat(found, output):
+                what = "standard input" if path == "-" else path
+                to = "standard output" if args.output is None else f"--output {args.output}"
+                raise UsageError(
+                    f"{to} is the same file as the input, {what}, which would be lost: write the "
+                    "report to another file."
+                )
+
+
+def _stat(file):
+    """Status of a path or of an open file; None if there is none."""
+    try:
+        return os.stat(file if isinstance(file, str) else file.fileno())
+    except (OSError, ValueError, AttributeError):  # of files in memory, of no stream at all
+        return None
+
+
 def _write(text, path):
     """Write to stdout or, all or nothing, to a file."""
-    if path is not None:
-        write_file(path, text.encode("utf-8", "backslashreplace"))
-    elif sys.stdout is not None:
+    if path is None:
         sys.stdout.write(text)
+    else:
+        write_file(path, text.encode("utf-8", "backslashreplace"))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -302,7 +333,11 @@ def _metrics(args):
             if args.names:
                 raise
     width = max(len(metric.name) for metric in found)
-    lines = [f"{metric.name:<{width}}  {metric.description}".rstrip() for metric in found]
+    lines = [
+        f"{metric.name:<{width}}  {metric.description}"
+        f"{'' if metric.depends_on_prevalence else ' [at any prevalence]'}"
+        for metric in found
+    ]
     _write("\n".join(lines) + "\n", None)
 
 
@@ -355,6 +390,7 @@ def run_command(args, progress):
         _OTHERS[args.command](args)
         return
     form = _format(args)  # a wrong one is told before anything long
+    _refuse_same_file(args)
     with progress, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DeprecationWarning)  # nothing that a user could change

@@ -5,6 +5,7 @@ library, so that ``--help``, ``--version`` and a mistyped option are answered at
 `_cli.commands` does the work.
 """
 
+import errno
 import os
 import sys
 import traceback
@@ -35,14 +36,14 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python must not complain when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and error.filename is None:
+            # Whoever read our output has seen enough. Python must not complain when it closes it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
         where = "" if error.filename is None else f"{error.filename}: "  # as people say it
         return _fail(error, f"{where}{error.strerror or error}", FAILURE)
 
@@ -51,7 +52,11 @@ def _run(argv):
     try:
         args = build_parser().parse_args(argv)
     except SystemExit as stop:  # --help, --version or a wrong argument
+        if not stop.code:
+            _check_stdout()
         return int(stop.code or 0)
+    if args.command != "app" and getattr(args, "output", None) is None:
+        _check_stdout()
     from skuncertain._cli.commands import run_command  # takes a second
     from skuncertain.exceptions import InvalidParameterError, TableFileError
 
@@ -70,6 +75,12 @@ def _run(argv):
     except Exception as error:
         told = f"{type(error).__name__}: {error} (SKUNCERTAIN_TRACEBACK=1 shows where)"
         return _fail(error, told, FAILURE)
+
+
+def _check_stdout():
+    """Refuse to work for nobody: without stdout, Python drops what is printed."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
 
 
 _OPTIONS = {"pred_a": "pred", "pred_b": "pred", "metrics": "metric"}  # of other names

@@ -4,6 +4,7 @@ import argparse
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 from skuncertain._reporting import FORMATS
@@ -63,9 +64,10 @@ def as_option(name):
 
 
 def say(text):
-    """Print one line on stderr, if the process has one."""
+    """Print one line on stderr, if the process has one and somebody reads it."""
     if sys.stderr is not None:
-        print(f"skuncertain: {clean(' '.join(text.split()))}", file=sys.stderr)
+        with suppress(OSError):  # the exit code tells as well
+            print(f"skuncertain: {clean(' '.join(text.split()))}", file=sys.stderr, flush=True)
 
 
 class Progress:
@@ -403,7 +405,11 @@ _COMMANDS = {  # what a command does, more about it, and the function that adds 
         _plan,
     ),
     "search": ("how sure the choice of a finished search is", "", _search),
-    "metrics": ("list the names of the metrics with their formulas", "", _metrics),
+    "metrics": (
+        "list the names of the metrics with their formulas",
+        "[at any prevalence]: the value does not change with it.",
+        _metrics,
+    ),
     "demo": ("a short demonstration on scikit-learn's breast cancer data", "", _demo),
     "app": ("the web page, on this computer", "", _app),
     "completion": ("print a completion script for a shell", "", _completion),

@@ -273,7 +273,7 @@ class _Table:
         blocks = itertools.chain([self.first], self.blocks)
         done, rest = 0, b""
         for block in blocks:
-            block = rest + block
+            block = _longer(rest + block, 2 * len(rest), blocks) if rest else block
             used = self._count_block(block) if block.strip() else len(block)
             if used is None or len(block) - used > _LONGEST_LINE:
                 self._count_rows(itertools.chain([block], blocks), done, progress)
@@ -333,11 +333,12 @@ class _Table:
         first = np.zeros(size, dtype=np.int64)
         first[cell[::-1]] = np.arange(cell.size)[::-1]  # the last one written stays
         order = first[counts > 0]
+        line, place = self.line + 1, 0
         for row in order[np.argsort(order)].tolist():
             key = tuple(_unquoted(block[start[row] : end[row]]) for start, end in fields)
-            line = 0  # looked up for a new combination only
-            if key not in self.cells:
-                line = self.line + 1 + block.count(b"\n", 0, lines[row])
+            if key not in self.cells:  # only its line will be told; no line is counted twice
+                line += block.count(b"\n", place, lines[row])
+                place = lines[row]
             self._include(key, int(counts[cell[row]]), (line, line))
         return used
 
@@ -379,11 +380,13 @@ class _Table:
                 ]
                 if reader.line_num == start:
                     break
+                numbers, found = Counter(keys), {}
                 one_each = reader.line_num - start == len(keys)
-                for key, number in Counter(keys).items():
-                    place = (start + 1, reader.line_num)
-                    if key not in self.cells and one_each:
-                        place = (start + 1 + keys.index(key),) * 2
+                if one_each and not self.cells.keys() >= numbers.keys():  # a new one has its line
+                    last = range(reader.line_num, start, -1)
+                    found = dict(zip(keys[::-1], last, strict=True))  # the first one stays
+                for key, number in numbers.items():
+                    place = (found.get(key, start + 1), found.get(key, reader.line_num))
                     self._include(key, number, tuple(before + line for line in place))
         except csv.Error as error:
             raise TableFileError(
@@ -399,6 +402,19 @@ class _Table:
         raise TableFileError(
             f"{self.name}, line {line}: {number}, but the header has {self.width}."
         )
+
+
+def _longer(block, size, blocks):
+    """Block with those that follow, until it has so many bytes.
+
+    A quoted text may go on for many blocks. As each attempt to find its end is twice as long as the
+    one before, all of them together take no longer than four times the last one.
+    """
+    parts, missing = [block], size - len(block)
+    while missing > 0 and (part := next(blocks, None)) is not None:
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
 
 
 def _plain_fields(block, delimiter, width, places):

@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from skuncertain._io.csv_counts import read_rows, read_text, refuse_file, shown_name
@@ -12,6 +13,7 @@ from skuncertain._utils.warnings import silence_foreign
 from skuncertain.exceptions import TableFileError
 
 _LARGEST = 2**28  # bytes
+_MOST_GAPS = 100  # cells of a table for every one that is filled
 _NUMBERS = re.compile(r"split\d+_test_.+|mean_test_.+|iter|n_resources")
 
 
@@ -36,9 +38,8 @@ def read_search_results(file: Any) -> dict:
         columns = _from_json(data, name)
     else:
         (_, header), *rows = read_rows(io.StringIO(data), _LARGEST, name)
-        if len(set(header)) < len(header):
-            twice = next(column for column in header if header.count(column) > 1)
-            raise TableFileError(f"{name} has {header.count(twice)} columns called {twice!r}.")
+        column, number = _most_frequent(header)
+        refuse_file(number > 1, f"{name} has {number} columns called {quoted(column)}.")
         columns = {key: [row[k] for _, row in rows] for k, key in enumerate(header)}
     listed = ", ".join(quoted(column, 40) for column in list(columns)[:10])
     refuse_file(
@@ -64,10 +65,12 @@ def _from_json(text, name):
         raise TableFileError(f"{name} is not JSON: {error}.") from None
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
         keys = dict.fromkeys(key for row in found for key in row)
+        _refuse_gaps(found, keys, name)
         return {key: [row.get(key) for row in found] for key in keys}
     if isinstance(found, dict):
         if all(isinstance(values, dict) for values in found.values()):
             places = dict.fromkeys(place for values in found.values() for place in values)
+            _refuse_gaps(found.values(), places, name)
             return {key: [values.get(place) for place in places] for key, values in found.items()}
         columns = {key: values for key, values in found.items() if isinstance(values, list)}
         if columns and len({len(values) for values in columns.values()}) == 1:
@@ -82,10 +85,23 @@ def _once(pairs):
     """Dict of a JSON object; of two values with one key it is not clear which is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in found if keys.count(key) > 1)
-        raise ValueError(f"the key {quoted(twice)} is there twice")
+        key, _ = _most_frequent(key for key, _ in pairs)
+        raise ValueError(f"the key {quoted(key)} is there twice")
     return found
+
+
+def _most_frequent(names):
+    """A name and how often it is there; of those that are there equally often, the first."""
+    return Counter(names).most_common(1)[0]
+
+
+def _refuse_gaps(parts, keys, name):
+    """Refuse a table that is almost empty: filled up, it would be far larger than its file."""
+    refuse_file(
+        len(parts) * len(keys) > _MOST_GAPS * (1000 + sum(map(len, parts))),
+        f"{name} must be JSON of a table: its {len(parts):,} rows or columns should have the same "
+        f"keys, but there are {len(keys):,} different ones.",
+    )
 
 
 def _number(value, key, name):

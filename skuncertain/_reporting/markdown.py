@@ -1,6 +1,6 @@
 """A report as plain text and as Markdown."""
 
-from skuncertain._reporting.text import clean, table_texts, text_width
+from skuncertain._reporting.text import clean, for_spreadsheet, table_texts, text_width
 
 _TEXT_ROWS = 20  # of a table that is sorted, best first
 
@@ -80,6 +80,11 @@ def _row(texts):
 def _escaped(text):
     """Text that Markdown shows as it is."""
     text = clean(text)
+    first = text.lstrip(" ")[:1]
+    formula = first not in ("'", '"') and for_spreadsheet(text).startswith("'")
     for letter in "\\`*_{}[]<>#|~$":
         text = text.replace(letter, "\\" + letter)
-    return text.replace("&", "&amp;")
+    text = text.replace("&", "&amp;")
+    if formula:  # Markdown shows it as it is; a spreadsheet computes nothing
+        text = text.replace(first, f"\\{first}" if first.isascii() else f"&#{ord(first)};", 1)
+    return text

@@ -14,6 +14,7 @@ from typing import Any
 from skuncertain._reporting import FORMATS, SUFFIXES
 from skuncertain._reporting.html import fragment, page
 from skuncertain._reporting.markdown import markdown, plain_text
+from skuncertain._reporting.text import for_spreadsheet
 from skuncertain._utils.files import write_file
 from skuncertain._utils.validation import check_choice, check_integer, import_optional, refuse_if
 
@@ -120,7 +121,8 @@ class IntervalReport:
         Returns
         -------
         str
-            The columns of `to_frame`, with all digits.
+            The columns of `to_frame`, with all digits. A text that a spreadsheet would take for a
+            formula, such as a label "=1+1", has an apostrophe before it.
         """
         header, rows = _flat(self._section(section))
         return "".join(_csv_line(row) for row in [header, *rows])
@@ -228,5 +230,6 @@ def _csv_line(values):
     """One line; the writer quotes both line ends only if it ends its own lines with both."""
     file = io.StringIO()
     texts = ["" if value is None or value != value else value for value in values]
+    texts = [for_spreadsheet(value) if isinstance(value, str) else value for value in texts]
     csv.writer(file, lineterminator="\r\n").writerow(texts)
     return file.getvalue().removesuffix("\r\n") + "\n"

@@ -4,6 +4,7 @@ Nothing else in the package turns these into text. No digit is shown that is not
 """
 
 import math
+import re
 import unicodedata
 from collections import Counter
 
@@ -11,6 +12,12 @@ _DIGITS = 3  # of a number, unless its interval is narrower
 _MOST_DIGITS = 9
 _KINDS = {"eti": "equal-tailed", "hdi": "highest-density"}
 _JOINERS = "\u200c\u200d"  # invisible, but parts of words and emoji
+
+# What a spreadsheet takes for a formula, also in the wide letters of Japanese, and what starts a
+# cell for one that has another delimiter than the comma.
+_FORMULA = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_STARTS = re.compile(f"(?=\\A'*[\t\r\n])|(?:\\A|(?<=[;\t\r\n]))(?='*[ \"]*[{_FORMULA}])")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?%?|[-+]?inf", re.ASCII | re.IGNORECASE)
 
 
 def level_text(level):
@@ -56,6 +63,15 @@ def clean(value):
         else:
             text.append(letter.encode("unicode_escape").decode("ascii"))
     return "".join(text)
+
+
+def for_spreadsheet(text):
+    """Text that no spreadsheet takes for a formula: with an apostrophe before what could be one.
+
+    Numbers stay what they are. Texts with apostrophes of their own get one more, so that taking
+    one away always gives the text back.
+    """
+    return text if _NUMBER.fullmatch(text) else _STARTS.sub("'", text)
 
 
 def distinct(names):

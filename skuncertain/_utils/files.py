@@ -14,6 +14,8 @@ def write_file(path, data):
     a file, and a full disk costs nothing.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, "the link leads back to itself, so there is no file", str(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "path must name a file, not a directory", str(path))
     if not target.parent.is_dir():
@@ -23,8 +25,9 @@ def write_file(path, data):
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file exists and is read-only", str(path))
     try:
-        if target.exists() and not target.is_file():  # a pipe or a terminal cannot be replaced
-            target.write_bytes(data)
+        # A pipe or a terminal cannot be replaced; /dev/stdout may lead to one without a name.
+        if os.path.exists(path) and not target.is_file():
+            Path(path).write_bytes(data)
             return
         _replace(target, data)
     except OSError as error:

@@ -1,8 +1,8 @@
 """Argument checks. A message names the parameter, the rule, the value and the remedy."""
 
-import difflib
 import importlib
 import numbers
+import re
 import secrets
 import sys
 
@@ -80,14 +80,66 @@ def as_list(parameter, value):
         raise InvalidParameterError(message, parameter) from None
 
 
-def nearest_name(name, valid):
-    """Return ``" Did you mean 'x'?"`` for the valid name nearest to `name`, or an empty string."""
+def nearest_name(name, valid, meaning=None):
+    """Return ``" Did you mean 'x'?"`` for the valid name that `name` may be a slip of, or nothing.
+
+    A slip is another case or separator, one or two wrong letters, or a word left out at the end.
+    Numbers are never taken for slips. Where several valid names are as near, and `meaning` (a dict)
+    does not say that they are the same, all are named; nothing is where they are more than three.
+    """
     text, *texts = (x if isinstance(x, str) else quoted(x) for x in (name, *valid))
     if len(text) > 100:  # no slip of the pen
         return ""
-    by_text = dict(zip(texts, valid, strict=True))
-    found = difflib.get_close_matches(text, by_text, n=1, cutoff=0.5)
-    return f" Did you mean {quoted(by_text[found[0]])}?" if found else ""
+    found = {}
+    for one, other in zip(valid, texts, strict=True):
+        distance = _slips(text, other)
+        if distance is not None:
+            found.setdefault(distance, {}).setdefault(one if not meaning else meaning[one], one)
+    nearest = list(found[min(found)].values()) if found else []
+    return f" Did you mean {alternatives(nearest)}?" if 1 <= len(nearest) <= 3 else ""
+
+
+def alternatives(values):
+    """``'a', 'b' or 'c'``."""
+    *others, last = map(quoted, values)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _slips(text, other):
+    """How many slips turn one text into the other; None if they must be different things."""
+    if text == other:
+        return 0
+    if re.findall(r"\d+", text) != re.findall(r"\d+", other) or _is_number(text):
+        return None  # class_1 and class_2, 1 and -1
+    a, b = (re.sub(r"(?<=\w)[\s_-]+(?=\w)", "", x.casefold()) for x in (text, other))
+    longest = max(len(a), len(b))
+    most = 0 if longest < 3 else 1 if longest < 6 else 2
+    distance = _edits(a, b) if abs(len(a) - len(b)) <= most else most + 1
+    if distance <= most:
+        return distance
+    return most + 1 if len(a) >= 4 and b.startswith(a) else None
+
+
+def _is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _edits(a, b):
+    """Letters to insert, drop, replace or swap with their neighbour."""
+    before, above = [], list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        row = [i + 1]
+        for j, y in enumerate(b):
+            best = min(above[j + 1] + 1, row[j] + 1, above[j] + (x != y))
+            if i and j and x == b[j - 1] and a[i - 1] == y:
+                best = min(best, before[j - 1] + 1)
+            row.append(best)
+        before, above = above, row
+    return above[-1]
 
 
 def is_real(value):
@@ -113,19 +165,25 @@ def check_level(level):
     rule = "level must be a number in (0, 1)"
     refuse_if(not is_real(level), "level", f"{rule}, got {{value}}.", level)
     outside = not 0 < level < 1
-    refuse_if(outside, "level", f"{rule}, got {{value}}.{share_hint(level)}", level)
+    refuse_if(outside, "level", f"{rule}, got {{value}}.{share_hint(level, 0.5)}", level)
     message = f"{rule}, at most 1 - 1e-12, got {{value}}."
     refuse_if(level > LARGEST_LEVEL, "level", message, float(level))
     return float(level)
 
 
-def share_hint(value):
-    """Return ``" Did you mean 0.9?"`` for a share that was given in percent, or an empty string."""
-    return f" Did you mean {value / 100:g}?" if 1 < value < 100 else ""
+def share_hint(value, least=0.0):
+    """Return ``" Did you mean 0.9?"`` for a share that was given in percent, or an empty string.
+
+    `least` is the smallest share that is plausible: nobody asks for intervals at a level of 2 %.
+    """
+    return f" Did you mean {value / 100:g}?" if 1 < value < 100 and value >= 100 * least else ""
 
 
 def check_kind(kind):
     """Return `kind` if it names an interval: equal-tailed or highest-density."""
+    if isinstance(kind, str) and kind.lower() in ("hpd", "hpdi", "hdr"):  # what others call it
+        kinds = "kind must be one of 'eti', 'hdi'"
+        refuse_if(True, "kind", f"{kinds}; got {{value}}. Did you mean 'hdi'?", kind)
     return check_choice("kind", kind, ("eti", "hdi"))
 
 
@@ -149,15 +207,18 @@ def check_draws(n_draws, size):
     return n_draws
 
 
-def check_number(parameter, value, *, low, high, closed=True, what=None):
-    """Return `value` as a float between `low` and `high`."""
+def check_number(parameter, value, *, low, high, closed=True, what=None, percent=None):
+    """Return `value` as a float between `low` and `high`.
+
+    A share that people also give in percent has `percent`, the smallest one that is plausible.
+    """
     hint = ""
     if is_real(value):
         value = float(value) if isinstance(value, np.floating) else value  # halves end at 65504
         inside = low <= value <= high if closed else low < value < high
         if inside and abs(value) <= LARGEST_FLOAT:
             return float(value)
-        hint = share_hint(value) if (low, high) == (0, 1) else ""
+        hint = "" if percent is None else share_hint(value, percent)
     left, right = "[" if closed else "(", "]" if closed and np.isfinite(high) else ")"
     rule = f"must be a number in {left}{low:g}, {high:g}{right}"
     raise InvalidParameterError(
@@ -229,7 +290,7 @@ def check_rope(rope, limit=np.inf, of="the metric"):
     rope = check_number("rope", rope, low=0, high=np.inf)
     if rope >= limit or rope > 1e100:  # its square must be a float
         most = f", which can differ by at most {limit:g}" if np.isfinite(limit) else ""
-        hint = f" Did you mean {rope / 100:g}?" if most else ""
+        hint = f" Did you mean {rope / 100:g}?" if most and rope / 100 < 0.5 * limit else ""
         raise InvalidParameterError(
             f"rope must be in units of {of}{most}, got {rope:g}.{hint}", parameter="rope"
         )

@@ -8,9 +8,11 @@ from functools import cache
 from skuncertain._io.csv_counts import column_names
 from skuncertain._io.tables import read_paired, read_predictions
 from skuncertain._reporting.text import clean, kind_text
+from skuncertain._utils.validation import share_hint
 from skuncertain.app._sentence import metric_title
 from skuncertain.exceptions import InvalidParameterError, TableFileError
-from skuncertain.metrics._formulas import ALIASES, proportion_odds
+from skuncertain.metrics._formulas import proportion_odds
+from skuncertain.metrics._names import aliases_of
 from skuncertain.metrics._priors import LARGEST
 from skuncertain.metrics._registry import get_metric, get_metric_names
 
@@ -107,10 +109,11 @@ def metric_options(page):
 
 def _option(name):
     title = metric_title(name, start=True)
-    more = [alias for alias, of in ALIASES.items() if of == name]
+    more = aliases_of(name)[:2]
     if name.lower() not in (title.lower(), title.lower().replace(" ", "_")):
         more.insert(0, name)
-    return f"{title} ({', '.join(more)})" if more and not name.endswith(_AVERAGES) else title
+    text = f"{title} ({', '.join(more)})" if more and not name.endswith(_AVERAGES) else title
+    return text if get_metric(name).depends_on_prevalence else f"{text}, at any prevalence"
 
 
 class Form:
@@ -168,8 +171,8 @@ class Form:
         }
         return self._checked(name, value, problems, optional)
 
-    def number(self, name, low, high, *, closed=True, optional=False):
-        """Number in a range, or None."""
+    def number(self, name, low, high, *, closed=True, optional=False, percent=None):
+        """Number in a range, or None; `percent` as in `check_number`."""
         text = self.text(name)
         dotted = text.replace(",", ".", 1)
         value = float(text) if _NUMBER.fullmatch(text) else math.nan
@@ -177,7 +180,7 @@ class Form:
         rule = f"between {low:g} and {high:g}"
         if high == math.inf:
             rule = f"{low:g} or more" if closed else f"more than {low:g}"
-        hint = f" Did you mean {value / 100:g}?" if high == 1 and 1 < value < 100 else ""
+        hint = "" if percent is None else share_hint(value, percent)
         problems = {
             f"Write a decimal point: {dotted}.": dotted != text and _NUMBER.fullmatch(dotted),
             "Write a number, such as 0.9.": math.isnan(value),
@@ -202,7 +205,7 @@ class Form:
 
     def interval(self):
         """Level, kind and prior."""
-        level = self.number("level", 0, 1, closed=False)
+        level = self.number("level", 0, 1, closed=False, percent=0.5)
         kind, prior = self.choice("kind", KINDS), self.choice("prior", PRIORS)
         if prior == "number":
             prior = self.number("pseudo", 0, LARGEST)

@@ -173,7 +173,7 @@ def _read(form):
     low, high = (form.number(end, -math.inf, math.inf, optional=True) for end in ("low", "high"))
     if None not in (low, high) and low >= high:
         form.fail("high", f"Must be more than {low:g}.")
-    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True)
+    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True, percent=0)
     if counts is not None:
         _check(form, counts, metric, show, n_new, prevalence)
         n_new = None if show == "posterior" else n_new or int(counts.n)

@@ -48,13 +48,13 @@ def _read(form):
     """What is planned; it counts only if the form has no problems."""
     metric = get_metric(form.metric())
     level, kind, prior = form.interval()
-    expected = form.number("expected", 0, 1)
+    expected = form.number("expected", 0, 1, percent=0.1)
     concentration = form.number("concentration", 2, 1e6, closed=False, optional=True)
-    width = form.number("width", _NARROWEST, 1, closed=True)
+    width = form.number("width", _NARROWEST, 1, closed=True, percent=0)
     form.fail("width", "Must be less than 1.", width == 1)
     n = form.count("n", _MOST, low=1)
-    power = form.number("power", 0, 1, closed=False)
-    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True)
+    power = form.number("power", 0, 1, closed=False, percent=0.5)
+    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True, percent=0)
     form.fail(
         "prevalence",
         "It says how many rows to collect only for recall, specificity, fpr and fnr. Leave it "

@@ -13,7 +13,7 @@ from skuncertain._reporting.text import (
     number,
     probability,
 )
-from skuncertain.metrics._formulas import proportion_counts, proportion_odds
+from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
 
@@ -31,7 +31,7 @@ _TITLES = {
     "cohen_kappa_linear": "Cohen's kappa with linear weights",
     "cohen_kappa_quadratic": "Cohen's kappa with quadratic weights",
 }
-WITHIN_A_CLASS = ("recall", "fnr", "specificity", "fpr")  # whatever the prevalence is
+WITHIN_A_CLASS = ("recall", "fnr", "specificity", "fpr", *RATE_OF_ODDS)  # at any prevalence
 _KINDS = {"eti": "credible interval", "hdi": "highest-density credible interval"}
 
 
@@ -53,9 +53,10 @@ def rows_that_count(counts, metric, prevalence=None):
     metric = get_metric(metric)
     matrix = np.asarray(counts.counts, dtype=float)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
-    if proportion_odds(metric) is None or (prevalence is not None and not within):
+    rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    if proportion_odds(rate) is None or (prevalence is not None and not within):
         return float(matrix.sum())
-    hits, misses, _ = proportion_counts(matrix, metric, counts.positive_index(metric))
+    hits, misses, _ = proportion_counts(matrix, rate, counts.positive_index(metric))
     return float(hits + misses)
 
 

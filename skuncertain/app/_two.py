@@ -84,7 +84,7 @@ def _read(form):
 
 def _rope(form, metric):
     reach = metric.range[1] - metric.range[0]
-    rope = form.number("rope", 0, reach)
+    rope = form.number("rope", 0, reach, percent=0)
     form.fail("rope", f"Must be less than {reach:g}.", rope is not None and rope >= reach)
     return rope
 

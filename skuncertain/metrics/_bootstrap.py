@@ -7,13 +7,9 @@ so a replicate costs the same for a thousand rows and for a billion.
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from skuncertain._utils.validation import check_draws, resolve_seed
-from skuncertain.metrics._posterior import weak_prior
-from skuncertain.metrics._priors import cell_prior, resolve_prior
-from skuncertain.posteriors._about import About
-from skuncertain.posteriors._draws import DrawsPosterior, default_draws
+from skuncertain._utils.validation import resolve_seed
 
-_CHUNK = 2**20  # cells worked on at once
+CHUNK = 2**20  # cells worked on at once
 
 
 def multinomial_replicates(matrix, value_of, n_resamples, random_state, stratified=False):
@@ -36,61 +32,14 @@ def multinomial_replicates(matrix, value_of, n_resamples, random_state, stratifi
             sample[:, k] = rng.multinomial(int(row.sum()), row / row.sum(), size=size)
         return value_of(sample)
 
-    return _in_chunks(n_resamples, n_classes**2, values)
+    return in_chunks(n_resamples, n_classes**2, values)
 
 
-def _in_chunks(number, width, values):
+def in_chunks(number, width, values):
     """Values of many replicates, computed so many at once that their cells fit into memory."""
-    chunk = max(1, _CHUNK // width)
+    chunk = max(1, CHUNK // width)
     sizes = (min(chunk, number - start) for start in range(0, number, chunk))
     return np.concatenate([values(size) for size in sizes])
-
-
-def group_replicates(groups, value_of, n_resamples, random_state):
-    """Values of a metric when whole groups are drawn with replacement; `groups` is (G, C, C)."""
-    rng = np.random.default_rng(resolve_seed(random_state))
-    count, *shape = groups.shape
-    flat = groups.reshape(count, -1).astype(float)
-
-    def values(size):
-        weight = rng.multinomial(count, np.full(count, 1 / count), size=size)
-        return value_of((weight @ flat).reshape(size, *shape))
-
-    return _in_chunks(n_resamples, max(flat.shape), values)
-
-
-def group_posterior(groups, metric, positive, options):
-    """Posterior of a metric by the Bayesian bootstrap over groups; `groups` is (G, C, C).
-
-    Every group gets an exponential weight, and every cell a gamma variate with the prior's shape,
-    in units of an average group. With groups of one row each this is the Dirichlet posterior.
-    """
-    total = groups.sum(axis=0).astype(float)
-    prior = resolve_prior(options.prior, total.shape[-1])
-    pseudo = cell_prior(prior.value, total)
-    count, n_draws = groups.shape[0], options.n_draws
-    unit = total.sum() / count
-    n_draws = default_draws(total.size, 1) if n_draws is None else check_draws(n_draws, 1)
-    seed = resolve_seed(options.random_state)
-    rng = np.random.default_rng(seed)
-    flat = groups.reshape(count, -1).astype(float)
-
-    def values(size):
-        cells = rng.standard_exponential((size, count)) @ flat
-        cells += unit * rng.standard_gamma(pseudo.ravel(), size=(size, total.size))
-        return metric.evaluate(cells.reshape(size, *total.shape), positive=positive)
-
-    about = About(
-        metric=metric.name,
-        range=metric.range,
-        observed=metric.evaluate(total, positive=positive),
-        greater_is_better=metric.greater_is_better,
-        closing=weak_prior(total, pseudo),
-        prior=f"{prior.text}, in groups",
-        description=f"Bayesian bootstrap over {count} groups",
-    )
-    draws = _in_chunks(n_draws, max(flat.shape), values)
-    return DrawsPosterior(draws, seed=seed, about=about)
 
 
 def percentile_interval(values, level):
@@ -135,7 +84,7 @@ def jackknife_cells(matrix, value_of, stratified):
     n_classes = matrix.shape[-1]
     rows, columns = np.nonzero(matrix)
     left_out = np.empty(rows.size)
-    chunk = max(1, _CHUNK // n_classes**2)
+    chunk = max(1, CHUNK // n_classes**2)
     for start in range(0, rows.size, chunk):
         i, j = rows[start : start + chunk], columns[start : start + chunk]
         reduced = np.repeat(matrix[None], i.size, axis=0)
@@ -145,10 +94,3 @@ def jackknife_cells(matrix, value_of, stratified):
     if not stratified:
         return [(left_out, repeats)]
     return [(left_out[rows == k], repeats[rows == k]) for k in range(n_classes)]
-
-
-def jackknife_groups(groups, value_of):
-    """Leave-one-group-out values."""
-    total = groups.sum(axis=0)
-    left_out = np.array([value_of((total - group)[None].astype(float))[0] for group in groups])
-    return [(left_out, np.ones(len(groups)))]

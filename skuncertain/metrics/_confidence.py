@@ -28,15 +28,14 @@ from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._bootstrap import (
     bca_interval,
-    group_replicates,
     jackknife_cells,
-    jackknife_groups,
     multinomial_replicates,
     percentile_interval,
 )
-from skuncertain.metrics._count import group_matrices
+from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
-from skuncertain.metrics._formulas import proportion_counts, proportion_odds
+from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
+from skuncertain.metrics._group_bootstrap import group_replicates, jackknife_groups
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._interval import Interval, make_interval
 
@@ -120,13 +119,15 @@ def confidence_interval(
     if method in _BINOMIAL:
         return _of_proportion(matrix, found, positive, level, method)
     named = groups is not None
-    by_group = group_matrices(y_true, y_pred, groups, counts.labels) if named else None
-    return resampling.interval(matrix, by_group, found, positive)
+    grouped = GroupedRows(y_true, y_pred, groups, counts.labels) if named else None
+    return resampling.interval(matrix, grouped, found, positive)
 
 
 def _of_proportion(matrix, metric, positive, level, method):
-    """Binomial interval of a metric that is a proportion, or whose odds are a multiple of one's."""
-    found = proportion_counts(matrix, metric, positive)
+    """Binomial interval of a proportion, of its odds, or of a metric with a multiple of them."""
+    of_odds = metric.name in RATE_OF_ODDS
+    rate = get_metric(RATE_OF_ODDS[metric.name]) if of_odds else metric
+    found = proportion_counts(matrix, rate, positive)
     refuse_if(
         found is None,
         "metric",
@@ -140,6 +141,9 @@ def _of_proportion(matrix, metric, positive, level, method):
             UndefinedMetricWarning,
         )
     low, high = _binomial(hits, misses, level, method)
+    if of_odds:
+        with np.errstate(divide="ignore"):
+            return make_interval(low / (1 - low), high / (1 - high))
     return make_interval(scale_odds(low, odds), scale_odds(high, odds))
 
 
@@ -178,7 +182,7 @@ class _Resampling:
         )
         return replace(self, n_resamples=number)
 
-    def interval(self, matrix, by_group, metric, positive):
+    def interval(self, matrix, grouped, metric, positive):
         """Bootstrap interval of every matrix of a stack."""
         refuse_if(
             matrix.size and np.any(matrix != np.rint(matrix)),
@@ -192,21 +196,21 @@ class _Resampling:
 
         seed = resolve_seed(self.random_state)  # one for all matrices: a stack equals a loop
         flat = matrix.reshape(-1, *matrix.shape[-2:])
-        ends = [self._ends(one, by_group, value_of, seed) for one in flat]
+        ends = [self._ends(one, grouped, value_of, seed) for one in flat]
         low, high = np.array(ends).T.reshape(2, *matrix.shape[:-2])
         _warn_degenerate(metric, low, high)
         return make_interval(low, high)
 
-    def _ends(self, matrix, by_group, value_of, seed):
+    def _ends(self, matrix, grouped, value_of, seed):
         if matrix.sum() == 0:
             warn_user("a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning)
             return np.nan, np.nan
-        if by_group is None:
+        if grouped is None:
             values = multinomial_replicates(
                 matrix, value_of, self.n_resamples, seed, self.stratified
             )
         else:
-            values = group_replicates(by_group, value_of, self.n_resamples, seed)
+            values = group_replicates(grouped, value_of, self.n_resamples, seed)
         undefined = np.isnan(values).mean()
         if undefined > 0:
             warn_user(
@@ -216,10 +220,10 @@ class _Resampling:
             )
         if self.method == "bootstrap":
             return percentile_interval(values, self.level)
-        if by_group is None:
+        if grouped is None:
             influence = jackknife_cells(matrix, value_of, self.stratified)
         else:
-            influence = jackknife_groups(by_group, value_of)
+            influence = jackknife_groups(grouped, value_of)
         return bca_interval(values, float(value_of(matrix[None])[0]), influence, self.level)
 
 
@@ -227,7 +231,7 @@ def _warn_degenerate(metric, low, high):
     if np.any(low == high):
         exact = (
             "confidence_interval(method='clopper_pearson')"
-            if proportion_odds(metric) is not None
+            if metric.name in RATE_OF_ODDS or proportion_odds(metric) is not None
             else "ConfusionCounts.posterior(...).interval()"
         )
         warn_user(

@@ -32,13 +32,9 @@ from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels
 from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._posterior import BetterThanChance, PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import resolve_prior
-from skuncertain.metrics._registry import (
-    canonical_name,
-    get_metric,
-    named_metrics,
-    warn_if_undefined,
-)
+from skuncertain.metrics._registry import canonical_name, get_metric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
+from skuncertain.metrics._values import score_of
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._joint import JointPosterior
 
@@ -404,7 +400,7 @@ class ConfusionCounts(HasMatrixReport):
         pos_label : label, default=None
             Positive class, by default that of the counts.
         zero_division : float, default=nan
-            Value of 0/0.
+            Value of 0/0. With NaN, macro and weighted averages leave such classes out.
 
         Returns
         -------
@@ -412,12 +408,8 @@ class ConfusionCounts(HasMatrixReport):
             The value of each matrix.
         """
         found, zero_division = get_metric(metric), check_zero_division(zero_division)
-        value = found.evaluate(
-            self.counts.astype(float),
-            positive=self.positive_index(found, pos_label),
-            zero_division=zero_division,
-        )
-        return warn_if_undefined(found.name, value, zero_division)
+        positive = self.positive_index(found, pos_label)
+        return score_of(found, self.counts.astype(float), positive, zero_division)
 
     def posterior(
         self,
@@ -536,7 +528,7 @@ class ConfusionCounts(HasMatrixReport):
         BetterThanChance
             Three probabilities that sum to 1.
         """
-        rope = check_number("rope", rope, low=0, high=1)
+        rope = check_number("rope", rope, low=0, high=1, percent=0)
         posterior = self.posterior("informedness", prior=prior, model=model, pos_label=pos_label)
         below, above = posterior.cdf(-rope), 1 - np.asarray(posterior.cdf(rope))
         middle = np.maximum(1 - below - above, 0.0) if rope else np.zeros_like(above)

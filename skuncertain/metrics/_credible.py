@@ -22,11 +22,9 @@ from skuncertain._utils.validation import (
     check_number,
     refuse_if,
 )
-from skuncertain.metrics._bootstrap import (
-    group_posterior,
-)
-from skuncertain.metrics._count import fitting_counts, group_matrices
+from skuncertain.metrics._count import GroupedRows, fitting_counts
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._group_bootstrap import group_posterior
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL
 from skuncertain.metrics._registry import get_metric
@@ -117,8 +115,8 @@ def metric_posterior(
         "groups",
         "groups cannot be combined with model, prevalence or sample_weight.",
     )
-    matrices = group_matrices(y_true, y_pred, groups, counts.labels)
-    return group_posterior(matrices, found, positive, options)
+    grouped = GroupedRows(y_true, y_pred, groups, counts.labels)
+    return group_posterior(grouped, counts.counts, found, positive, options)
 
 
 def credible_interval(

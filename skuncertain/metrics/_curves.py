@@ -471,7 +471,7 @@ def precision_recall_band(
         shares: Any = BetaPosterior(m1 + 0.5, m0 + 0.5).interval(share)
         curve_level = share**2
     else:
-        prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12)
+        prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12, percent=0)
         shares, curve_level = (prevalence, prevalence), level
     boxes = Boxes.of(positive, score, curve_level, band)
     x = np.unique(np.concatenate([[0.0, 1.0], *boxes.tpr]))

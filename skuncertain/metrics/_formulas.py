@@ -113,22 +113,31 @@ def prevalence_threshold(tp, fn, fp, tn, zero_division):
     return divide(root_fpr, root_tpr + root_fpr, zero_division)
 
 
-def of_classes(matrix, zero_division, *, function):
+def of_classes(matrix, zero_division, *, function, **options):
     """Metric that sees nothing but the cells of every class against the rest."""
-    return function(*one_vs_rest(matrix), zero_division)
+    return function(*one_vs_rest(matrix), zero_division, **options)
 
 
-def averaged(tp, fn, fp, tn, zero_division, *, function, average):
+def averaged(tp, fn, fp, tn, zero_division, *, function, average, leave_out=False):
+    """Average over classes; `leave_out` is for those with NaN, which scikit-learn leaves out."""
     cells = (tp, fn, fp, tn)
     if average == "micro":
         return np.asarray(function(*(cell.sum(axis=-1) for cell in cells), zero_division))
     values = np.asarray(function(*cells, zero_division))
+    if leave_out:
+        return mean_of_defined(values, None if average == "macro" else tp + fn)
     if average == "macro":
         return values.mean(axis=-1)
     support = tp + fn
     # A class without rows has weight 0: its value does not matter, defined or not.
     values = np.where(support == 0, 0.0, values)
     return divide((values * support).sum(axis=-1), support.sum(axis=-1), zero_division)
+
+
+def mean_of_defined(values, weights=None):
+    """Mean over the last axis without what is NaN; NaN where nothing is left."""
+    weights = ~np.isnan(values) * (1.0 if weights is None else weights)
+    return divide((np.nan_to_num(values) * weights).sum(axis=-1), weights.sum(axis=-1), np.nan)
 
 
 def accuracy(matrix, zero_division):
@@ -140,9 +149,9 @@ def error_rate(matrix, zero_division):
     return divide(matrix[..., off].sum(axis=-1), matrix.sum(axis=(-2, -1)), zero_division)
 
 
-def balanced_accuracy(matrix, zero_division):
+def balanced_accuracy(matrix, zero_division, leave_out=False):
     recall = divide(np.diagonal(matrix, axis1=-2, axis2=-1), matrix.sum(axis=-1), zero_division)
-    return recall.mean(axis=-1)
+    return mean_of_defined(recall) if leave_out else recall.mean(axis=-1)
 
 
 def matthews(tp, fn, fp, tn, zero_division):
@@ -211,29 +220,39 @@ def _of_matrix(function, description, **more):
 
 _LESS, _NEITHER = {"greater_is_better": False}, {"greater_is_better": None}
 _SIGNED, _UNBOUNDED = {"range": (-1.0, 1.0)}, {"range": (0.0, np.inf)}
+_OF_RATES = {"depends_on_prevalence": False}  # of the rates within the true classes alone
 # What is known about every metric: keywords of `Metric`.
 TABLE = {
     "precision": fraction((1, 0, 0, 0), (1, 0, 1, 0), "tp / (tp + fp)"),
     "npv": fraction((0, 0, 0, 1), (0, 1, 0, 1), "tn / (tn + fn)"),
-    "recall": fraction((1, 0, 0, 0), (1, 1, 0, 0), "tp / (tp + fn)"),
-    "specificity": fraction((0, 0, 0, 1), (0, 0, 1, 1), "tn / (tn + fp)"),
-    "fpr": fraction((0, 0, 1, 0), (0, 0, 1, 1), "fp / (fp + tn)", **_LESS),
-    "fnr": fraction((0, 1, 0, 0), (1, 1, 0, 0), "fn / (fn + tp)", **_LESS),
+    "recall": fraction((1, 0, 0, 0), (1, 1, 0, 0), "tp / (tp + fn)", **_OF_RATES),
+    "specificity": fraction((0, 0, 0, 1), (0, 0, 1, 1), "tn / (tn + fp)", **_OF_RATES),
+    "fpr": fraction((0, 0, 1, 0), (0, 0, 1, 1), "fp / (fp + tn)", **_LESS, **_OF_RATES),
+    "fnr": fraction((0, 1, 0, 0), (1, 1, 0, 0), "fn / (fn + tp)", **_LESS, **_OF_RATES),
     "fdr": fraction((0, 0, 1, 0), (1, 0, 1, 0), "fp / (fp + tp)", **_LESS),
     "false_omission_rate": fraction((0, 1, 0, 0), (0, 1, 0, 1), "fn / (fn + tn)", **_LESS),
     "prevalence": fraction((1, 1, 0, 0), (1, 1, 1, 1), "(tp + fn) / n", **_NEITHER),
     "predicted_positive_rate": fraction((1, 0, 1, 0), (1, 1, 1, 1), "(tp + fp) / n", **_NEITHER),
+    "predicted_negative_rate": fraction((0, 1, 0, 1), (1, 1, 1, 1), "(fn + tn) / n", **_NEITHER),
     "jaccard": fraction((1, 0, 0, 0), (1, 1, 1, 0), "tp / (tp + fp + fn)"),
     "f1": fraction((2, 0, 0, 0), (2, 1, 1, 0), "2 tp / (2 tp + fp + fn)"),
     "g_score": _of_cells(g_score, "sqrt(precision * recall)"),
-    "g_mean": _of_cells(g_mean, "sqrt(recall * specificity)"),
-    "informedness": _of_cells(informedness, "recall + specificity - 1", **_SIGNED),
+    "g_mean": _of_cells(g_mean, "sqrt(recall * specificity)", **_OF_RATES),
+    "informedness": _of_cells(informedness, "recall + specificity - 1", **_SIGNED, **_OF_RATES),
     "markedness": _of_cells(markedness, "precision + npv - 1", **_SIGNED),
-    "positive_likelihood_ratio": _of_cells(lr_positive, "recall / fpr", **_UNBOUNDED),
-    "negative_likelihood_ratio": _of_cells(lr_negative, "fnr / specificity", **_UNBOUNDED, **_LESS),
-    "diagnostic_odds_ratio": _of_cells(odds_ratio, "tp tn / (fp fn)", **_UNBOUNDED),
+    "positive_likelihood_ratio": _of_cells(lr_positive, "recall / fpr", **_UNBOUNDED, **_OF_RATES),
+    "negative_likelihood_ratio": _of_cells(
+        lr_negative, "fnr / specificity", **_UNBOUNDED, **_LESS, **_OF_RATES
+    ),
+    "true_positive_odds": fraction(
+        (1, 0, 0, 0), (0, 1, 0, 0), "tp / fn", **_UNBOUNDED, **_OF_RATES
+    ),
+    "false_positive_odds": fraction(
+        (0, 0, 1, 0), (0, 0, 0, 1), "fp / tn", **_UNBOUNDED, **_LESS, **_OF_RATES
+    ),
+    "diagnostic_odds_ratio": _of_cells(odds_ratio, "tp tn / (fp fn)", **_UNBOUNDED, **_OF_RATES),
     "prevalence_threshold": _of_cells(
-        prevalence_threshold, "sqrt(fpr) / (sqrt(recall) + sqrt(fpr))", **_LESS
+        prevalence_threshold, "sqrt(fpr) / (sqrt(recall) + sqrt(fpr))", **_LESS, **_OF_RATES
     ),
     "accuracy": _of_matrix(
         accuracy,
@@ -249,7 +268,9 @@ TABLE = {
         **_LESS,
     ),
     "balanced_accuracy": _of_matrix(
-        balanced_accuracy, "mean of the recalls; of two classes (recall + specificity) / 2"
+        balanced_accuracy,
+        "mean of the recalls; of two classes (recall + specificity) / 2",
+        **_OF_RATES,
     ),
     "matthews_corrcoef": _of_matrix(
         partial(of_classes, function=matthews),
@@ -283,29 +304,13 @@ TABLE = {
         **_NEITHER,
     ),
 }
+# Metrics that are the odds p / (1 - p) of a rate: what is known of the rate is known of them.
+RATE_OF_ODDS = {"true_positive_odds": "recall", "false_positive_odds": "fpr"}
 AVERAGES = ("micro", "macro", "weighted")
 AVERAGED = (
     *("precision", "npv", "recall", "specificity", "fpr", "fnr", "fdr", "false_omission_rate"),
     *("f1", "fbeta", "jaccard", "g_score", "g_mean", "informedness", "markedness"),
 )
-ALIASES = {
-    "acc": "accuracy",
-    "ppv": "precision",
-    "tpr": "recall",
-    "sensitivity": "recall",
-    "tnr": "specificity",
-    "for": "false_omission_rate",
-    "fowlkes_mallows": "g_score",
-    "bm": "informedness",
-    "youden_j": "informedness",
-    "mcc": "matthews_corrcoef",
-    "kappa": "cohen_kappa",
-    "lr+": "positive_likelihood_ratio",
-    "lr-": "negative_likelihood_ratio",
-    "dor": "diagnostic_odds_ratio",
-    "bacc": "balanced_accuracy",
-    "dice": "f1",
-}
 
 
 @lru_cache(maxsize=256)

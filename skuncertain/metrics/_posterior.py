@@ -20,12 +20,23 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._exact import exact_posterior
-from skuncertain.metrics._formulas import collapse, one_vs_rest, proportion_counts, two_by_two
+from skuncertain.metrics._formulas import (
+    RATE_OF_ODDS,
+    collapse,
+    one_vs_rest,
+    proportion_counts,
+    two_by_two,
+)
 from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import Metric, get_metric
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior, calibrated_beta
+from skuncertain.posteriors._beta import (
+    BetaBinomialPosterior,
+    BetaPosterior,
+    OddsPosterior,
+    calibrated_beta,
+)
 from skuncertain.posteriors._draws import DrawsPosterior
 
 if TYPE_CHECKING:
@@ -96,7 +107,7 @@ class PosteriorRequest:
         return replace(self, counts=self.counts + new_counts).posterior()
 
 
-def _view(matrix, metric, positive, options):
+def view_of(matrix, metric, positive, options):
     """Matrix, positive class and prior as the models need them.
 
     "auto" is resolved, and one class among many is seen as two classes where nothing is lost by it.
@@ -122,7 +133,9 @@ def _view(matrix, metric, positive, options):
 def posterior_of(matrix, metric, positive, options, origin=None):
     """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
     observed = metric.evaluate(matrix, positive=positive)
-    seen, positive, prior = _view(matrix, metric, positive, options)
+    # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
+    rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
+    seen, positive, prior = view_of(matrix, rate, positive, options)
     about = About(
         metric=metric.name,
         range=metric.range,
@@ -136,7 +149,7 @@ def posterior_of(matrix, metric, positive, options, origin=None):
         if options.prevalence is not None:
             build_model(seen, prior, options, positive)  # what cannot be a prevalence is refused
         warn_undefined(observed, metric, matrix, proper=True)
-        return calibrated_beta(*proportion_counts(seen, metric, positive), about)
+        return _shown(calibrated_beta(*proportion_counts(seen, rate, positive), about))
     pseudo = cell_prior(prior.value, seen)
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
@@ -144,15 +157,16 @@ def posterior_of(matrix, metric, positive, options, origin=None):
         warn_small(seen, metric)
     warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
     if options.one_dirichlet(prior):
-        found = proportion_counts(rows, metric, positive)
-        if found is not None:
-            return _beta_of(*found, about)
+        found = proportion_counts(rows, rate, positive)
+        exact = None if found is None else _shown(beta_of(*found, about))
+        if exact is not None:
+            return exact
     joint = build_model(seen, prior, options, positive)
-    exact = exact_posterior(joint, metric, positive, about)
+    exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:
         return exact
     draws, seed = draw_metrics(joint, [metric], positive, options)
-    return _of_draws(
+    return posterior_of_draws(
         draws[0],
         seed,
         about,
@@ -161,7 +175,8 @@ def posterior_of(matrix, metric, positive, options, origin=None):
     )
 
 
-def _beta_of(hits, misses, odds, about):
+def beta_of(hits, misses, odds, about):
+    """Posterior of a proportion; a warning if the prior leaves an outcome out."""
     if np.any((hits == 0) | (misses == 0)):
         warn_user(
             f"the prior puts no mass on an outcome of {about.metric} that was not observed: "
@@ -171,7 +186,19 @@ def _beta_of(hits, misses, odds, about):
     return BetaPosterior(hits, misses, odds=odds, about=about)
 
 
-def _of_draws(draws, seed, about, warning):
+def _shown(posterior):
+    """Posterior of the metric itself where it was modelled through the rate that it is odds of.
+
+    None if that is a point mass: draws are the same number, or infinite, over and over.
+    """
+    if posterior is None or posterior.metric not in RATE_OF_ODDS:
+        return posterior
+    if not np.all((posterior.a > 0) & (posterior.b > 0)):
+        return None
+    return OddsPosterior(posterior)
+
+
+def posterior_of_draws(draws, seed, about, warning):
     """Posterior of draws, with a warning if some of them are undefined."""
     posterior = DrawsPosterior(draws, seed=seed, about=about)
     share = np.max(posterior.undefined)
@@ -191,7 +218,7 @@ def predictive_of(matrix, metric, positive, options, n):
         )
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
-    matrix, positive, prior = _view(matrix, metric, positive, options)
+    matrix, positive, prior = view_of(matrix, metric, positive, options)
     shares = _shares_of_all_rows(matrix, metric, positive, prior)
     if prior.own_proportion and shares is None:  # a new test set needs all cells
         prior = resolve_prior(options.prior, matrix.shape[-1])
@@ -207,7 +234,7 @@ def predictive_of(matrix, metric, positive, options, n):
     joint = build_model(matrix, prior, options, positive)
     draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
     text = f"{{name}} is 0/0 on {{share:.2%}} of the new test sets of {n} rows; they are left out."
-    return _of_draws(draws[0], seed, about, text)
+    return posterior_of_draws(draws[0], seed, about, text)
 
 
 def _shares_of_all_rows(matrix, metric, positive, prior):

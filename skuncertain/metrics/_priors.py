@@ -231,9 +231,9 @@ def prior_from_metrics(
     array([[0.268, 0.221],
            [0.179, 0.332]])
     """
-    p = check_number("precision", precision, low=0, high=1, closed=False)
-    r = check_number("recall", recall, low=0, high=1, closed=False)
-    a = check_number("accuracy", accuracy, low=0, high=1, closed=False)
+    p = check_number("precision", precision, low=0, high=1, closed=False, percent=0.1)
+    r = check_number("recall", recall, low=0, high=1, closed=False, percent=0.1)
+    a = check_number("accuracy", accuracy, low=0, high=1, closed=False, percent=0.1)
     m = check_number("weight", weight, low=0, high=np.inf, closed=False)
     refuse_if(
         1 / r + 1 / p - 1 / a <= 1,

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import UndefinedMetricWarning
 
 import skuncertain.metrics._formulas as formulas
 from skuncertain._utils.typing import MetricLike
@@ -30,13 +29,13 @@ from skuncertain._utils.validation import (
     check_integer,
     check_number,
     check_zero_division,
-    nearest_name,
     quoted,
     refuse_if,
 )
-from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._formulas import ALIASES, AVERAGED, AVERAGES
+from skuncertain.metrics._formulas import AVERAGED, AVERAGES
+from skuncertain.metrics._names import name_hint, split_name
+from skuncertain.metrics._values import score_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +70,9 @@ class Metric:
         Cost matrix of ``expected_cost``.
     user : bool
         Whether the function was supplied by the user (it then sees probabilities that sum to one).
+    depends_on_prevalence : bool or None
+        Whether the value changes with the frequencies of the true classes while the rates within
+        each of them stay; of averages, with three classes or more. None: not known, of your own.
 
     See Also
     --------
@@ -99,6 +101,7 @@ class Metric:
     beta: float | None = None
     cost: np.ndarray | None = None
     user: bool = False
+    depends_on_prevalence: bool | None = True
 
     def __repr__(self):
         low, high = (f"{end:g}" for end in self.range)
@@ -119,7 +122,8 @@ class Metric:
         positive : int, default=None
             Index of the positive class. For two classes the default is 1, the last.
         zero_division : float, default=nan
-            Value of 0/0. NaN comes with one ``UndefinedMetricWarning``.
+            Value of 0/0. NaN comes with one ``UndefinedMetricWarning``; macro and weighted
+            averages leave such classes out.
 
         Returns
         -------
@@ -140,11 +144,15 @@ class Metric:
         )
         if self.average == "binary":
             positive = self.positive_index(array.shape[-1], positive)
-        value = self.evaluate(array, positive=positive, zero_division=zero_division)
-        return warn_if_undefined(self.name, value, zero_division)
+        return score_of(self, array, positive, zero_division)
 
     def evaluate(
-        self, matrix: np.ndarray, *, positive: int | None = None, zero_division: float = np.nan
+        self,
+        matrix: np.ndarray,
+        *,
+        positive: int | None = None,
+        zero_division: float = np.nan,
+        leave_out: bool = False,
     ) -> np.ndarray:
         """Value for a float array, without checks of the data and without warnings.
 
@@ -156,6 +164,8 @@ class Metric:
             Index of the positive class.
         zero_division : float, default=nan
             Value of 0/0.
+        leave_out : bool, default=False
+            Whether averages leave out classes for which they are NaN, as scikit-learn does.
 
         Returns
         -------
@@ -182,7 +192,9 @@ class Metric:
                     "Sum over the last two axes only (axis=(-2, -1)).",
                 )
                 return value
-            return np.asarray(self.function(matrix, zero_division))
+            averages = self.average in ("macro", "weighted") or self.name == "balanced_accuracy"
+            options = {"leave_out": True} if leave_out and averages else {}
+            return np.asarray(self.function(matrix, zero_division, **options))
 
     def positive_index(self, n_classes: int, positive: int | None) -> int:
         """Index of the positive class, or an error that says how to name it.
@@ -225,19 +237,6 @@ def class_function(metric):
     return function.keywords["function"] if of_classes else None
 
 
-def warn_if_undefined(name, value, zero_division):
-    """Return the value (a float if scalar), with one warning if it holds an unasked NaN."""
-    undefined = np.isnan(value)
-    if np.any(undefined) and np.isnan(zero_division):
-        where = "" if value.ndim == 0 else f" for {int(undefined.sum())} of {value.size} matrices"
-        warn_user(
-            f"{name} is 0/0 and therefore undefined{where}: NaN. "
-            "Use zero_division= to choose another value.",
-            UndefinedMetricWarning,
-        )
-    return float(value) if value.ndim == 0 else value
-
-
 def _average_of(metric, average):
     of_cells = partial(formulas.averaged, function=metric.function, average=average)
     return replace(
@@ -247,6 +246,7 @@ def _average_of(metric, average):
         average=average,
         numerator=None,  # the average of fractions is no linear fraction
         denominator=None,
+        depends_on_prevalence=average != "macro" or metric.base not in ("recall", "fnr"),
         description=f"{average} average of {metric.description}",
     )
 
@@ -282,7 +282,7 @@ def _weighted_kappa(weights):
 
 
 def _net_benefit(threshold):
-    threshold = check_number("threshold", threshold, low=0, high=1, closed=False)
+    threshold = check_number("threshold", threshold, low=0, high=1, closed=False, percent=0)
     odds = threshold / (1 - threshold)
     description = "tp / n - fp / n * threshold / (1 - threshold)"
     known = formulas.fraction((1, 0, -odds, 0), (1, 1, 1, 1), description, range=(-odds, 1.0))
@@ -325,6 +325,7 @@ _PARAMETRISED = {
     "expected_cost": ("cost", _expected_cost),
     "net_benefit": ("threshold", _net_benefit),
 }
+_KNOWN = dict.fromkeys([*_REGISTRY, *_PARAMETRISED])  # in a fixed order
 
 
 def get_metric(name: MetricLike, **params: Any) -> Metric:
@@ -373,7 +374,9 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
         "metric must be a name, a Metric or a function, got {value}.",
         name,
     )
-    base, average = _split_name(name)
+    if name in _REGISTRY and not params:
+        return _REGISTRY[name]
+    base, average = split_name(name, _KNOWN)
     key = base if average is None else f"{base}_{average}"
     if key in _REGISTRY and not (key == "cohen_kappa" and params):
         _refuse_params(key, params)
@@ -386,23 +389,11 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
         metric = _of_parameter(name, base, average, params)
     else:
         raise InvalidParameterError(
-            f"metric {quoted(name)} is not known.{_hint(key)}",
+            f"metric {quoted(name)} is not known.{name_hint(name, base, average, _KNOWN)}",
             parameter="metric",
             remedy="get_metric_names() lists all names.",
         )
     return metric if average is None else _average_of(metric, average)
-
-
-def _split_name(name):
-    """Canonical name of a metric without its average, and the average or None."""
-    key = name.strip().lower().replace(" ", "_")
-    base, _, average = key.rpartition("_")
-    if average not in AVERAGES:
-        base, average = key, None
-    base = ALIASES.get(base, base)
-    if base.endswith("_score") and base not in _REGISTRY:  # the name of scikit-learn's function
-        base = ALIASES.get(base[:-6], base[:-6])
-    return base, average
 
 
 def _of_parameter(name, base, average, params):
@@ -433,18 +424,6 @@ def named_metrics(metrics, least=1):
     return [(name if isinstance(name, str) else metric.name, metric) for name, metric in pairs]
 
 
-def _hint(key):
-    """What somebody may have meant who wrote an unknown name."""
-    if key in ("auc", "roc_auc", "auroc", "rocauc", "auc_roc"):
-        return " It needs scores, no confusion matrix has it: in Python, auc_posterior."
-    names = [*_REGISTRY, *ALIASES, *_PARAMETRISED, "f0.5", "f2"]
-    parts = [part.strip("_") for part in key.split(",")]
-    if len(parts) > 1 and all(part in names for part in parts):
-        return " It names several metrics: give one."
-    short = key.removesuffix("score").rstrip("_-")
-    return f" Did you mean {short!r}?" if short in names else nearest_name(key, names)
-
-
 def _refuse_params(name, params):
     refuse_if(params, "metric", f"metric {name!r} takes no parameters, got {sorted(params)}.")
 
@@ -468,13 +447,17 @@ def check_direction(name, greater_is_better, use="ranked", parameter="metric"):
     return greater_is_better
 
 
-def get_metric_names(*, n_classes: int | None = None) -> list[str]:
+def get_metric_names(
+    *, n_classes: int | None = None, depends_on_prevalence: bool | None = None
+) -> list[str]:
     """All metric names.
 
     Parameters
     ----------
     n_classes : int, default=None
         If more than 2, only the names that need no positive class.
+    depends_on_prevalence : bool, default=None
+        Only the names of metrics that do, or do not, change with the class frequencies.
 
     Returns
     -------
@@ -491,13 +474,20 @@ def get_metric_names(*, n_classes: int | None = None) -> list[str]:
     >>> from skuncertain.metrics import get_metric_names
     >>> get_metric_names(n_classes=3)[:3]
     ['accuracy', 'balanced_accuracy', 'cohen_kappa']
+    >>> get_metric_names(n_classes=3, depends_on_prevalence=False)
+    ['balanced_accuracy', 'fnr_macro', 'recall_macro']
     """
     if n_classes is not None:
         n_classes = check_integer("n_classes", n_classes, low=2)
     two = n_classes in (None, 2)
     names = [name for name, metric in _REGISTRY.items() if two or metric.average != "binary"]
-    names += [f"fbeta_{average}" for average in AVERAGES]
-    return sorted([*names, "expected_cost", *(["fbeta", "net_benefit"] if two else [])])
+    if depends_on_prevalence is not None:
+        wanted = check_bool("depends_on_prevalence", depends_on_prevalence)
+        names = [name for name in names if _REGISTRY[name].depends_on_prevalence is wanted]
+    if depends_on_prevalence is None or wanted:  # as those with a parameter do
+        names += ["expected_cost", *(f"fbeta_{average}" for average in AVERAGES)]
+        names += ["fbeta", "net_benefit"] if two else []
+    return sorted(names)
 
 
 def _check_one_argument(function):
@@ -592,4 +582,5 @@ def make_metric(
         base=name,
         description="user's function",
         user=True,
+        depends_on_prevalence=None,
     )

@@ -195,15 +195,17 @@ def comparison_sample_size(
     share = share_that_counts(found.name, _COUNTED[found.name], prevalence)
     paired = check_bool("paired", paired)
     rope = check_rope(rope)
-    difference = check_number("difference", difference, low=0, high=1)
+    difference = check_number("difference", difference, low=0, high=1, percent=0)
     refuse_if(
         difference <= rope,
         "difference",
         f"difference must exceed rope={rope:g}, got {difference:g}: otherwise there is nothing "
         "to find. Exchange the models if a is the better one.",
     )
-    probability = check_number("probability", probability, low=0.5, high=1, closed=False)
-    power = check_number("power", power, low=0, high=1, closed=False)
+    probability = check_number(
+        "probability", probability, low=0.5, high=1, closed=False, percent=0.5
+    )
+    power = check_number("power", power, low=0, high=1, closed=False, percent=0.5)
     prior = check_number("prior", prior, low=0, high=1e6, closed=False)
     make = _PairedStudy if paired else _UnpairedStudy
     study = make(difference, disagreement, rate, (probability, rope, prior))
@@ -228,7 +230,7 @@ def comparison_sample_size(
     )
 
 
-def _exclusive_share(name, value, other, other_value, setting):
+def _exclusive_share(name, value, other, other_value, setting, percent):
     """Return the value that this kind of study needs; the other one must not be there."""
     refuse_if(
         other_value is not None,
@@ -236,7 +238,7 @@ def _exclusive_share(name, value, other, other_value, setting):
         f"{other} cannot be used with {setting}: give {name} instead.",
     )
     refuse_if(value is None, name, f"{name} is missing: it is needed with {setting}.")
-    return check_number(name, value, low=0, high=1)
+    return check_number(name, value, low=0, high=1, percent=percent)
 
 
 def _search(study, power):
@@ -323,7 +325,9 @@ class _PairedStudy(_ComparisonStudy):
 
     def __init__(self, difference, disagreement, rate, criterion):
         super().__init__(difference, *criterion)
-        disagreement = _exclusive_share("disagreement", disagreement, "rate", rate, "paired=True")
+        disagreement = _exclusive_share(
+            "disagreement", disagreement, "rate", rate, "paired=True", percent=0
+        )
         refuse_if(
             disagreement < difference,
             "disagreement",
@@ -368,7 +372,9 @@ class _UnpairedStudy(_ComparisonStudy):
 
     def __init__(self, difference, disagreement, rate, criterion):
         super().__init__(difference, *criterion)
-        rate = _exclusive_share("rate", rate, "disagreement", disagreement, "paired=False")
+        rate = _exclusive_share(
+            "rate", rate, "disagreement", disagreement, "paired=False", percent=0.1
+        )
         refuse_if(
             rate + difference > 1,
             "rate",

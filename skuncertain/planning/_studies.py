@@ -486,7 +486,7 @@ def _successes(metric, expected):
     if isinstance(expected, BetaPosterior):
         return _of_posterior(metric, expected)
     if is_real(expected):
-        value = check_number("expected", expected, low=0, high=1)
+        value = check_number("expected", expected, low=0, high=1, percent=0.1)
         return Successes(rate=float(scale_odds(value, 1 / odds))), f"{value:g}"
     pair = as_array("expected", expected)
     refuse_if(
@@ -496,7 +496,9 @@ def _successes(metric, expected):
         "ConfusionCounts of a pilot study, got {value}.",
         value=expected,
     )
-    mode = check_number("expected", expected[0], low=0, high=1, what="the mode in expected")
+    mode = check_number(
+        "expected", expected[0], low=0, high=1, what="the mode in expected", percent=0.1
+    )
     weight = check_number(
         "expected",
         expected[1],
@@ -550,7 +552,7 @@ def share_that_counts(metric, counted, prevalence):
         return Successes(rate=1.0)
     if prevalence is None:
         return None
-    share = check_number("prevalence", prevalence, low=0, high=1, closed=False)
+    share = check_number("prevalence", prevalence, low=0, high=1, closed=False, percent=0)
     refuse_if(
         counted not in ("real positives", "real negatives"),
         "prevalence",

@@ -286,14 +286,14 @@ def required_sample_size(
         simulation=(n_studies, n_draws, random_state),
     )
     low, high = study.metric.range
-    width = check_number("width", width, low=0, high=high - low, closed=False)
+    width = check_number("width", width, low=0, high=high - low, closed=False, percent=0)
     refuse_if(
         width < _NARROWEST,
         "width",
         f"width must be at least {_NARROWEST:g}, got {width:g}: that takes millions of "
         "samples. The rule 4 / width**2 is good enough there.",
     )
-    power = check_number("power", power, low=0, high=1, closed=False)
+    power = check_number("power", power, low=0, high=1, closed=False, percent=0.5)
     n, first_n = study.required(width, power)
     widths, mass = study.distribution(n)
     mean, median, quantile = _summary(widths, mass, power)
@@ -394,7 +394,7 @@ def expected_width(
         pos_label=pos_label,
         simulation=(n_studies, n_draws, random_state),
     )
-    power = check_number("power", power, low=0, high=1, closed=False)
+    power = check_number("power", power, low=0, high=1, closed=False, percent=0.5)
     widths, mass = study.distribution(n)
     mean, median, quantile = _summary(widths, mass, power)
     simulated = study.n_studies is not None

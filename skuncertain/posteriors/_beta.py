@@ -15,10 +15,12 @@ from skuncertain._numerics.beta import (
     odds_slope,
     scale_odds,
 )
+from skuncertain._numerics.beta_odds import BetaOdds
 from skuncertain._numerics.quadrature import beta_moments
 from skuncertain._utils.validation import as_numbers, check_number, refuse_if
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, fits
+from skuncertain.posteriors._integral import IntegralPosterior
 
 LARGEST_SHAPE = 1e100  # sums and squares of shapes must be floats
 HALF = 0.5  # Jeffreys' prior on each side of a proportion
@@ -123,19 +125,9 @@ class BetaPosterior(Posterior):
         low, high = super()._ends(level, kind)
         if self._about.successes_failures is None:
             return low, high
-        hits, misses = self._about.successes_failures
-        if kind == "eti":  # Jeffreys' interval next to an end is too short on that side
-            low, high = np.where(hits <= 1, 0.0, low), np.where(misses <= 1, 1.0, high)
-        # Without a failure the end is Clopper and Pearson's: the rate that yields such luck with
-        # the probability of one tail (of both, for a one-sided highest-density interval).
-        tail = (1 - level) / 2 if kind == "eti" else 1 - level
-        n = self.a + self.b - 2 * HALF
-        with np.errstate(divide="ignore"):
-            lucky = self._to_metric(tail ** (1 / n))
-            unlucky = self._to_metric(-np.expm1(np.log(tail) / n))
-        low = np.where(hits == 0, 0.0, np.where(misses == 0, lucky, low))
-        high = np.where(misses == 0, 1.0, np.where(hits == 0, unlucky, high))
-        return low, high
+        tail = _tail_of_luck(level, kind, self.a + self.b - 2 * HALF)
+        far = self._to_metric(np.exp(-tail)), self._to_metric(-np.expm1(-tail))
+        return calibrate_ends(self, (low, high), kind, *far)
 
     def members(self, index):
         """The posteriors of a stack that an index selects."""
@@ -150,6 +142,54 @@ class BetaPosterior(Posterior):
             successes_failures=None if rows is None else tuple(map(select, rows)),
         )
         return BetaPosterior(select(self.a), select(self.b), odds=self.odds, about=about)
+
+
+def _tail_of_luck(level, kind, n):
+    """Minus the logarithm of the rate at which n successes in a row have a tail's probability.
+
+    It is the tail on one side, or both of them for a highest-density interval, which is one-sided.
+    """
+    tail = (1 - level) / 2 if kind == "eti" else 1 - level
+    with np.errstate(divide="ignore"):
+        return -np.log(tail) / n
+
+
+def calibrate_ends(posterior, ends, kind, lucky, unlucky):
+    """Ends of an interval where few rows are on one side of the proportion.
+
+    The posterior alone is too sure there. Without a failure the lower end is `lucky`, that of
+    Clopper and Pearson; without a success the upper end is `unlucky`. An equal-tailed interval
+    with one row on a side reaches the end of the range there.
+    """
+    (low, high), (least, most) = ends, posterior.range
+    hits, misses = posterior.about.successes_failures
+    if kind == "eti":
+        low, high = np.where(hits <= 1, least, low), np.where(misses <= 1, most, high)
+    low = np.where(hits == 0, least, np.where(misses == 0, lucky, low))
+    high = np.where(misses == 0, most, np.where(hits == 0, unlucky, high))
+    return low, high
+
+
+class OddsPosterior(IntegralPosterior):
+    """Posterior of the odds of a proportion that has a Beta posterior.
+
+    Parameters
+    ----------
+    rate : BetaPosterior
+        Posterior of the proportion, with positive shapes, about the odds.
+    """
+
+    def __init__(self, rate):
+        super().__init__(BetaOdds(rate.a.ravel(), rate.b.ravel()), rate.shape, rate.about)
+        self._n = rate.a + rate.b - 2 * HALF
+
+    def _ends(self, level, kind):
+        ends = super()._ends(level, kind)
+        if self._about.successes_failures is None:
+            return ends
+        with np.errstate(divide="ignore", over="ignore"):
+            unlucky = np.expm1(_tail_of_luck(level, kind, self._n))
+            return calibrate_ends(self, ends, kind, 1 / unlucky, unlucky)
 
 
 def stack_betas(posteriors):

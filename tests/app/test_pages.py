@@ -80,6 +80,21 @@ def fact(found, start):
 # The numbers
 
 
+def test_spellings_of_labels(client):
+    """Pasted and uploaded tables go through the reader of the command line."""
+    spelled = "y,yhat\n" + "1,+1\n-1,-1.0\n" * 20
+    given = {"source": "rows", "csv": spelled, "metric": "accuracy"}
+    found = answer(client, **given)
+    assert (found["value"], found["notes"]) == ("1.000", [])
+    file = {**given, "csv": "", "file": (io.BytesIO(spelled.encode()), "table.csv")}
+    page = client.post("/", data=file, headers=SAME, content_type="multipart/form-data")
+    assert found["sentence"] in page.get_data(as_text=True)
+    alike = answer(client, source="rows", csv="y,yhat\nYes,yes\nno,no\n", metric="accuracy")
+    assert "'Yes' and 'yes' are counted as different labels" in " ".join(alike["notes"])
+    errors, _ = ask(client, source="rows", csv="y,yhat\n01,1\n2,2\n", metric="accuracy")
+    assert "'01' (line 2, 'y') and '1' (line 2, 'yhat')" in errors["csv"]
+
+
 def test_first_page_is_the_example(client):
     response = client.get("/")
     assert response.status_code == 200

@@ -182,8 +182,11 @@ def test_search(suffix, files, capsys):
 
 def test_metrics_are_listed(capsys):
     out = called("metrics", capsys).splitlines()
-    assert any(line.split() == ["recall", "tp", "/", "(tp", "+", "fn)"] for line in out)
+    assert any(line.split() == ["precision", "tp", "/", "(tp", "+", "fp)"] for line in out)
+    assert any(line.startswith("recall ") and line.endswith("[at any prevalence]") for line in out)
     assert called("metrics ppv", capsys) == "precision  tp / (tp + fp)\n"
+    recall = "recall  tp / (tp + fn) [at any prevalence]\n"
+    assert called("metrics true_positive_rate", capsys) == recall
 
 
 def test_demo(capsys):

@@ -152,6 +152,136 @@ def test_output_to_a_device(capsys):
     assert not Path(os.devnull).is_file()
 
 
+def _another_name(path, kind):
+    """Another name of a file."""
+    if kind in ("", "./"):
+        return f"{kind}{path}"
+    if kind == "folder/":
+        Path("folder").symlink_to(".")
+        return f"folder/{path}"
+    other, target = Path(f"{kind}{Path(path).suffix}"), path
+    if kind == "hard":
+        os.link(path, other)
+        return str(other)
+    if kind == "chain":
+        target = f"between{other.suffix}"
+        Path(target).symlink_to(path)
+    other.symlink_to(target)
+    return str(other)
+
+
+FILES = {
+    "report --file predictions.csv --true y --pred yhat": "predictions.csv",
+    "report --matrix matrix.csv --rows true": "matrix.csv",
+    "compare --file site_a.csv site_b.csv --true y --pred yhat": "site_b.csv",
+    "compare --file predictions.csv --true y --pred model_a model_b": "predictions.csv",
+    "compare --matrix a.csv b.csv --rows true": "a.csv",
+    "plan --file predictions.csv --true y --pred yhat --width 0.2": "predictions.csv",
+    "plan --matrix matrix.csv --rows true --width 0.2 --pos-label ill": "matrix.csv",
+    "search cv_results.csv": "cv_results.csv",
+    "search cv_results.json": "cv_results.json",
+}
+
+
+@pytest.mark.parametrize(("arguments", "name"), FILES.items(), ids=FILES)
+@pytest.mark.parametrize("other", ["", "./", "link", "hard", "chain", "folder/"])
+def test_an_input_is_no_output(arguments, name, other, files, capsys, monkeypatch):
+    """By none of its names; and it is told before anything is read."""
+    output = _another_name(name, other)
+    before = Path(name).read_bytes()
+    for reader in ("read_predictions", "read_paired", "read_matrix", "read_search_results"):
+        monkeypatch.setattr(commands, reader, lambda *_, **__: pytest.fail("it was read"))
+    code, out, err = call(f"{arguments} --output {output}", capsys)
+    assert (code, out) == (2, "")
+    told = f"--output {output} is the same file as the input, {name}"
+    assert err.startswith(f"skuncertain: error: {told}")
+    assert err.count("\n") == 1
+    assert Path(name).read_bytes() == before
+
+
+def test_standard_streams_are_files_as_well(files):
+    before = Path("predictions.csv").read_bytes()
+    columns = "--true y --pred yhat"
+    with open("predictions.csv", "rb") as stdin:
+        done = run(f"report --file - {columns} --output predictions.csv", stdin=stdin)
+    assert done.returncode == 2
+    assert "is the same file as the input, standard input" in done.stderr
+    with open("predictions.csv", "ab") as stdout:
+        done = run(
+            f"report --file predictions.csv {columns}",
+            stdout=stdout, stderr=subprocess.PIPE, capture_output=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "standard output is the same file as the input, predictions.csv" in done.stderr
+    assert Path("predictions.csv").read_bytes() == before
+
+
+def test_another_output_is_written(files, capsys):
+    Path("other.csv").write_text("old")
+    called("report --file predictions.csv --true y --pred yhat --output other.csv", capsys)
+    assert Path("other.csv").read_text().startswith("name,precision,")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shells close streams otherwise")
+@pytest.mark.parametrize(
+    "arguments", [f"report {TABLE}", "metrics", "demo", "completion bash", "--help", "--version"]
+)
+def test_standard_output_that_is_closed(arguments, tmp_path):
+    done = run(f'-c "$0 -m skuncertain {arguments} >&-" {sys.executable}', program=["/bin/sh"])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("skuncertain: error: standard output is closed\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shells close streams otherwise")
+def test_a_file_needs_no_standard_output(tmp_path):
+    path = tmp_path / "report.txt"
+    command = f"$0 -m skuncertain report {TABLE} --output {path} >&-"
+    done = run(f'-c "{command}" {sys.executable}', program=["/bin/sh"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert path.read_text().startswith("Classification report")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [("report", 2), ("report --file missing --true y --pred p", 1)]
+)
+def test_an_error_that_nobody_reads_is_an_error(arguments, code):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(arguments, stdout=subprocess.PIPE, stderr=writer, capture_output=False)
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (code, "")
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_output_to_the_name_of_standard_output():
+    out = succeed(f"report {TABLE} --format csv --output /dev/stdout")
+    assert out == succeed(f"report {TABLE} --format csv")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [("1,+1\n-1,-1\n", ""), ("Yes,yes\nno,no\n", "'Yes' and 'yes' are counted as different")],
+)
+def test_spellings_of_labels(rows, said, files, capsys):
+    Path("spelled.csv").write_text("y,yhat\n" + rows)
+    arguments = "report --file spelled.csv --true y --pred yhat --metric accuracy --format csv"
+    code, out, err = call(arguments, capsys)
+    assert code == 0
+    assert out.splitlines()[1].startswith("accuracy,0.5," if said else "accuracy,1.0,")
+    assert said in err
+    assert bool(said) == bool(err)
+
+
+def test_two_spellings_name_the_option(files, capsys):
+    Path("spelled.csv").write_text("y,yhat\n01,1\n2,2\n")
+    arguments = "report --file spelled.csv --true y --pred yhat"
+    code, _, err = call(arguments, capsys)
+    assert code == 1
+    assert "'01' (line 2, 'y') and '1' (line 2, 'yhat')" in err
+    assert "give --labels with all classes" in err
+    assert call(f"{arguments} --labels 01 1 2", capsys)[0] == 0
+
+
 def test_version_and_help_are_answered_at_once():
     code = (
         "import sys; from skuncertain._cli.main import main; code = main(sys.argv[1:]); "

@@ -204,3 +204,16 @@ def test_no_jump_between_no_failure_and_one():
     folds[1, 0, 1] = 1, 5
     low = fold_posterior(ConfusionCounts(folds), metric="recall").interval().low
     assert low[1] < low[0] < low[1] + 0.05
+
+
+@pytest.mark.parametrize("kind", ["eti", "hdi"])
+def test_odds_have_the_ends_of_their_rate(kind):
+    for tp, fn in [(20, 0), (0, 20), (19, 1), (7, 9)]:
+        counts = ConfusionCounts.from_binary(tp=tp, fn=fn, fp=3, tn=40)
+        with np.errstate(divide="ignore"):
+            low, high = (np.divide(end, 1 - end) for end in counts.posterior("recall").interval())
+        found = counts.posterior("true_positive_odds").interval(kind=kind)
+        if kind == "eti":
+            assert_allclose(found, (low, high), rtol=1e-9)
+        elif fn == 0 and tp:
+            assert_allclose(found, (1 / np.expm1(-np.log(0.05) / tp), np.inf), rtol=1e-9)

@@ -13,7 +13,9 @@ from skuncertain.posteriors import BetaPosterior
 
 EXACT_TWO_CLASSES = [
     "accuracy", "error_rate", "precision", "npv", "recall", "specificity", "fpr", "fnr", "fdr",
-    "false_omission_rate", "prevalence", "predicted_positive_rate", "jaccard", "f1", "f0.5", "f2",
+    "false_omission_rate", "prevalence", "predicted_positive_rate",
+    "predicted_negative_rate", "true_positive_odds", "false_positive_odds", "jaccard", "f1", "f0.5",
+    "f2",
     "g_score", "g_mean", "balanced_accuracy", "informedness", "markedness", "matthews_corrcoef",
     "cohen_kappa", "positive_likelihood_ratio", "negative_likelihood_ratio",
     "diagnostic_odds_ratio", "prevalence_threshold", "precision_macro", "recall_macro",

@@ -1,6 +1,7 @@
 import math
 import pickle
 import re
+import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
@@ -29,6 +30,9 @@ def by_definition(tp, fn, fp, tn):
         "false_omission_rate": 1 - npv,
         "prevalence": (tp + fn) / n,
         "predicted_positive_rate": (tp + fp) / n,
+        "predicted_negative_rate": 1 - (tp + fp) / n,
+        "true_positive_odds": recall / (1 - recall),
+        "false_positive_odds": (1 - specificity) / specificity,
         "jaccard": 1 / (1 / precision + 1 / recall - 1),
         "f1": 2 / (1 / precision + 1 / recall),
         "fbeta": 5 / (1 / precision + 4 / recall),  # beta = 2
@@ -320,14 +324,86 @@ def test_zero_division_equals_scikit_learn(name, zero_division):
     assert_allclose(values, function(*predictions(GAPS), average=None), rtol=1e-12)
 
 
+@pytest.mark.parametrize("matrix", [GAPS, [[3, 0], [2, 0]], [[3, 2], [0, 0]], np.diag([2, 0, 0])])
+@pytest.mark.parametrize("name", SKLEARN_CLASS)
+def test_nan_leaves_classes_out_of_averages_as_scikit_learn_does(name, matrix):
+    matrix = np.asarray(matrix)
+    function = partial(SKLEARN_CLASS[name], labels=range(len(matrix)), zero_division=np.nan)
+    if name == "jaccard":  # it has no zero_division=nan: the mean of the classes that are defined
+        tp, true, said = np.diag(matrix), matrix.sum(axis=1), matrix.sum(axis=0)
+        used = true + said > 0
+        values = tp[used] / (true + said - tp)[used]
+        weighted = np.average(values, weights=true[used])
+        expected = {"macro": values.mean(), "weighted": weighted}
+    else:
+        y = predictions(matrix)
+        expected = {average: function(*y, average=average) for average in AVERAGES[1:]}
+    left_out = 0
+    for average, value in expected.items():
+        metric = metric_of(f"{name}_{average}")
+        undefined = np.isnan(metric.evaluate(matrix.astype(float)))
+        left_out += undefined
+        for ask in (metric, lambda m, metric=metric: ConfusionCounts(m).score(metric)):
+            with warnings.catch_warnings(record=True) as record:
+                warnings.simplefilter("always")
+                assert ask(matrix) == pytest.approx(value, rel=1e-12), average
+            assert len(record) == undefined
+            assert all("the average leaves them out" in str(one.message) for one in record)
+    if matrix is GAPS:
+        assert left_out > 0
+
+
+def test_balanced_accuracy_leaves_out_classes_that_never_occur():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = sk.balanced_accuracy_score(*predictions(GAPS))
+    with pytest.warns(UndefinedMetricWarning, match="balanced_accuracy is 0/0 for some classes"):
+        assert get_metric("balanced_accuracy")(GAPS) == pytest.approx(expected, rel=1e-14)
+    stack = np.array([GAPS, GAPS + np.eye(4, dtype=int), 0 * GAPS])
+    with pytest.warns(UndefinedMetricWarning, match=r"for 2 of 3 matrices") as record:
+        values = get_metric("balanced_accuracy")(stack)
+    assert len(record) == 1
+    assert values[0] == pytest.approx(expected, rel=1e-14)
+    assert np.isnan(values).tolist() == [False, False, True]
+    # A number is given to the classes, not to the average.
+    filled = get_metric("balanced_accuracy")(stack, zero_division=0)
+    assert filled[0] == pytest.approx(expected / 2, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_dependence_on_prevalence_is_what_the_formulas_do(name):
+    # The same rates within the true classes, other frequencies of the classes
+    binary = name in BINARY
+    matrix = np.array([[50, 30, 20], [15, 60, 25], [5, 12, 83]]) / 100
+    if name in OF_MATRIX or binary:
+        matrix = np.array([[0.7, 0.3], [0.2, 0.8]])
+    metric = metric_of(name, len(matrix))
+    if name == "expected_cost":
+        metric = get_metric(name, cost=[[0, 1], [2, 0]])
+    values = [
+        metric(matrix * np.array(share)[: len(matrix), None])
+        for share in ((1, 1, 1), (1, 5, 2), (9, 2, 4), (0.1, 0.3, 7))
+    ]
+    moves = np.ptp(values) > 1e-12
+    assert metric.depends_on_prevalence is bool(moves)
+    assert (name in get_metric_names(depends_on_prevalence=True)) is bool(moves)
+    assert (name in get_metric_names(depends_on_prevalence=False)) is not bool(moves)
+
+
+def test_dependence_on_prevalence_of_a_function_is_not_known():
+    assert make_metric(overcall).depends_on_prevalence is None
+    with pytest.raises(TypeError, match="depends_on_prevalence must be True or False"):
+        get_metric_names(depends_on_prevalence="no")
+
+
 UNDEFINED = {
-    "precision fdr mcc precision_macro g_score markedness": [[3, 0], [2, 0]],
+    "precision fdr mcc g_score markedness": [[3, 0], [2, 0]],
     "npv false_omission_rate": [[0, 3], [0, 2]],
-    "recall fnr balanced_accuracy recall_macro prevalence_threshold": [[3, 2], [0, 0]],
-    "specificity fpr informedness g_mean lr+ lr-": [[0, 0], [1, 4]],
+    "recall fnr true_positive_odds prevalence_threshold": [[3, 2], [0, 0]],
+    "specificity fpr false_positive_odds informedness g_mean lr+ lr-": [[0, 0], [1, 4]],
     "f1 f2 jaccard dor kappa cohen_kappa_linear cohen_kappa_quadratic": [[3, 0], [0, 0]],
-    "precision_weighted recall_macro f1_macro jaccard_macro": GAPS,
     "accuracy recall_weighted f1_micro prevalence null_error_rate": [[0, 0], [0, 0]],
+    "precision_macro recall_macro f1_weighted balanced_accuracy": [[0, 0], [0, 0]],
 }
 
 
@@ -363,9 +439,10 @@ def test_zero_division_in_sums_of_rates(zero_division):
 
 
 def test_defined_values_do_not_warn():
-    for name in ("dor", "lr+"):  # a positive number over zero
-        assert get_metric(name)([[5, 0], [2, 3]]) == math.inf
-        assert get_metric(name)([[5, 0], [2, 3]], zero_division=0) == math.inf
+    for name in ("dor", "lr+", "false_positive_odds"):  # a positive number over zero
+        matrix = [[0, 5], [2, 3]] if "odds" in name else [[5, 0], [2, 3]]
+        assert get_metric(name)(matrix) == math.inf
+        assert get_metric(name)(matrix, zero_division=0) == math.inf
     # Classes without rows have weight 0, so their recall does not matter.
     assert get_metric("recall_weighted")(GAPS) == pytest.approx(3 / 10, rel=1e-14)
 
@@ -416,9 +493,11 @@ def test_lookup():
 
 WORSE = [
     *("error_rate", "expected_cost", "negative_likelihood_ratio", "prevalence_threshold"),
+    "false_positive_odds",
     *("fpr", "fnr", "fdr", "false_omission_rate"),
 ]
 NEUTRAL = ["prevalence", "predicted_positive_rate", "null_accuracy", "null_error_rate"]
+NEUTRAL += ["predicted_negative_rate"]
 
 
 @pytest.mark.parametrize("name", ALL_NAMES)

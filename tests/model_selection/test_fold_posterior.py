@@ -135,6 +135,8 @@ NO_PAIRS = [
     "npv_weighted",
     "positive_likelihood_ratio",
     "diagnostic_odds_ratio",
+    "true_positive_odds",
+    "false_positive_odds",
     "prevalence_threshold",
 ]
 

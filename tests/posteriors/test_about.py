@@ -46,6 +46,7 @@ def test_a_copy_is_about_something_else():
                 *("accuracy", "f1", "f2", "mcc", "cohen_kappa", "g_mean", "g_score"),
                 *("informedness", "balanced_accuracy", "positive_likelihood_ratio"),
                 *("diagnostic_odds_ratio", "prevalence_threshold", "f1_macro"),
+                *("true_positive_odds", "false_positive_odds"),
             )
         ),
         COUNTS.posterior("accuracy").predictive(20),

@@ -189,6 +189,71 @@ def test_csv_keeps_labels_as_they_are(label):
     assert rows[1][0] == label
 
 
+FORMULAS = [
+    *('=HYPERLINK("http://x.y";"z")', "+1+2", "-1+2", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1"),
+    *("＝1+1", "＋1+1", "－1+1", "＠x", "'=1", "''+x", '"=1', "x;=1", 'x;"=1', "x\t@y", "-", "\tx"),
+]
+HARMLESS = ["-1", "+1", "-0.5", "-1e-5", "+120%", "-inf", "a=b", "B - A", "x@y", "'x", "C=-1, D=+2"]
+STARTS = set("=+-@\t\r\n＝＋－＠")  # of a cell that a spreadsheet computes
+
+
+def starts(text):
+    """First letters of the cells that spreadsheets find, with any of their delimiters."""
+    return {part.lstrip(' "')[:1] for part in re.split("[;\t\r\n]", text)} | {text[:1]}
+
+
+@pytest.mark.parametrize("label", FORMULAS)
+def test_no_cell_is_a_formula(label):
+    """Labels in every table of CSV, also as names of columns; and taken back as they were."""
+    report = interval_report(ConfusionCounts([[9, 1], [2, 8]], labels=[label, "x"]), n_draws=50)
+    for name in report.to_dict()["sections"]:
+        rows = list(csv.reader(io.StringIO(report.to_csv(name), newline="")))
+        texts = [cell for row in rows for cell in row if not re.fullmatch(r"-?[\d.e-]*", cell)]
+        assert not set().union(*map(starts, texts)) & STARTS
+    rows = list(csv.reader(io.StringIO(report.to_csv(), newline="")))
+    pattern = "(^|[;\t\r\n])'(?='*(?:[ \"]*[=+\\-@＝＋－＠]))|^'(?='*[\t\r\n])"
+    assert re.sub(pattern, r"\1", rows[1][0]) == label
+    assert report.to_frame().index[0] == label
+    for line in report.to_markdown().splitlines():
+        cells = re.split(r"(?<!\\)\|", line) if line.startswith("|") else []
+        texts = [cell for cell in map(str.strip, cells) if not re.match(r"-?[\d∞]|-+:|-$", cell)]
+        assert not {text[:1] for text in texts} & STARTS
+
+
+@pytest.mark.parametrize("label", HARMLESS)
+def test_what_is_no_formula_stays(label):
+    report = interval_report(ConfusionCounts([[9, 1], [2, 8]], labels=[label, "x"]), n_draws=50)
+    assert list(csv.reader(io.StringIO(report.to_csv())))[1][0] == label
+    assert f"| {label.replace('_', '')} |" in report.to_markdown()
+
+
+def test_parameters_and_names_are_no_formulas(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    search = search_posterior(
+        score_table(rng.normal(0.8, 0.02, (2, 5))) | {"params": [{"=cmd": 1}, {"-x": "@y"}]},
+        random_state=0,
+    )
+    a, b = (ConfusionCounts([[n, 3], [2, 30]]) for n in (20, 30))
+    pair = compare(a, b, metric="accuracy", names=("=a", "@b"))
+    board = leaderboard({"=a": a, "@b": b}, metric="accuracy")
+    for result in (search, pair, board):
+        report = result.report()
+        for name, section in report.to_dict()["sections"].items():
+            text = report.to_csv(name)
+            assert not re.search('(^|,)"?[=@]', text, re.MULTILINE)
+            read = list(csv.reader(io.StringIO(text)))
+            assert len(read) == 1 + len(section["rows"])
+        assert not re.search(r"\| [=@]", report.to_markdown())
+    values = [row[1] for row in csv.reader(io.StringIO(pair.report().to_csv()))][1:]
+    assert all(float(number) == float(number) for number in values)
+
+
+def test_negative_numbers_stay_numbers():
+    a, b = (ConfusionCounts([[n, 10], [10, 30]]) for n in (60, 10))
+    frame = pd.read_csv(io.StringIO(compare(a, b, metric="accuracy").report().to_csv()))
+    assert frame["value_low"][0] < 0
+
+
 def test_long_rankings_are_cut_in_text_but_not_in_frames(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     report = search_posterior(score_table(rng.normal(0.8, 0.02, (60, 5))), random_state=0).report()

@@ -5,9 +5,11 @@ import os
 import stat
 import threading
 
+import numpy as np
 import pytest
 
 from skuncertain import ConfusionCounts, interval_report
+from skuncertain.coverage._run import Checkpoint
 from skuncertain.display import CoverageDisplay
 
 COUNTS = ConfusionCounts([[35, 5], [10, 50]], labels=["cat", "dog"])
@@ -102,6 +104,37 @@ def test_modes_and_links_stay(case):
     assert link.is_symlink()
     assert path.read_bytes() != b"old"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_a_link_is_written_through_or_refused(case):
+    save, path = case
+    link = path.with_name(f"link{path.suffix}")
+    link.symlink_to(path.name)  # which is not there yet
+    save(link)
+    assert link.is_symlink()
+    assert len(path.read_bytes()) > 1000
+    loop = path.with_name(f"loop{path.suffix}")
+    loop.symlink_to(loop.name)
+    with pytest.raises(OSError, match="the link leads back to itself") as caught:
+        save(loop)
+    assert caught.value.errno == errno.ELOOP
+    assert loop.is_symlink()
+    nowhere = path.with_name(f"nowhere{path.suffix}")
+    nowhere.symlink_to("missing/file")
+    with pytest.raises(FileNotFoundError, match="directory does not exist"):
+        save(nowhere)
+    assert nowhere.is_symlink()
+
+
+def test_a_checkpoint_may_be_a_link(tmp_path):
+    link = tmp_path / "link.jsonl"
+    link.symlink_to("target.jsonl")
+    store = Checkpoint(link)
+    store.open({"a": 1}, seed=0)
+    store.add("task", (np.zeros(2), []))
+    assert link.is_symlink()
+    assert len((tmp_path / "target.jsonl").read_text().splitlines()) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")

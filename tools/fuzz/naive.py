@@ -42,6 +42,7 @@ OF_FOUR = {
     "false_omission_rate": lambda tp, fn, fp, tn: 1 - ratio(tn, tn + fn),
     "prevalence": lambda tp, fn, fp, tn: ratio(tp + fn, tp + fn + fp + tn),
     "predicted_positive_rate": lambda tp, fn, fp, tn: ratio(tp + fp, tp + fn + fp + tn),
+    "predicted_negative_rate": lambda tp, fn, fp, tn: 1 - ratio(tp + fp, tp + fn + fp + tn),
     "jaccard": lambda tp, fn, fp, tn: ratio(tp, tp + fp + fn),
     "f1": f_beta(1.0),
     "fbeta": f_beta(2.0),
@@ -55,6 +56,8 @@ OF_FOUR = {
     "negative_likelihood_ratio": lambda tp, fn, fp, tn: ratio(
         ratio(fn, tp + fn), ratio(tn, fp + tn)
     ),
+    "true_positive_odds": lambda tp, fn, fp, tn: ratio(tp, fn),
+    "false_positive_odds": lambda tp, fn, fp, tn: ratio(fp, tn),
     "diagnostic_odds_ratio": lambda tp, fn, fp, tn: ratio(tp * tn, fp * fn),
     "prevalence_threshold": threshold_of_prevalence,
     "net_benefit": lambda tp, fn, fp, tn: ratio(tp - 0.25 / 0.75 * fp, tp + fn + fp + tn),

@@ -15,6 +15,7 @@ import shlex
 import sys
 import tempfile
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ from tools.fuzz import make
 from tools.fuzz.checks import close
 from tools.fuzz.runner import ERRORS, family, require
 
-WHOLE = re.compile(r"(?=.{1,300}$)-?(0|[1-9][0-9]*)(\.0*)?")  # longer ones are names
+NUMBER = re.compile(r"(?=.{1,300}$)[-+]?(?!0[0-9])([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,4})?")
 WORD = re.compile(rb"[^\s,;:{}\[\]]+")
 USER = re.compile("label|is not a column")  # what the user asked for, not what the file holds
 CORPUS = Path(__file__).with_name("corpus.json")
@@ -41,7 +42,7 @@ PIECES = (
     b'"split0_test_score"',     b"split1_test_score", b"params", b"1,1\n" * 50, b" ", b"",
     b"9" * 400, b"9" * 5000, b"1_0", b"\\d", b"{[]: 1}", b"1if 2else 3", b"Infinity", b"-0",
     b"\xc2\xa0", b"\xe2\x80\xa8", b"\x0b", b"\x1a", b'""', b"\n\r", b"\xed\xa0\x80", b"[" * 3000,
-    b'"params":', b"\\ud800", b"\xd9\xa1", b"1.0", b"007", b"+1", b"total",
+    b'"params":', b"\\ud800", b"\xd9\xa1", b"1.0", b"007", b"+1", b"1e0", b"total",
     b"9007199254740993",
 )  # fmt: skip
 
@@ -145,8 +146,9 @@ def naively(data):
     (header, *rows) = max(rows, key=lambda form: len(form[0]))
     places = [[name.strip() for name in header].index(name) for name in ("y", "yhat")]
     pairs = [tuple(row[place].strip() for place in places) for row in rows]
-    if all(WHOLE.fullmatch(field) for pair in pairs for field in pair):
-        pairs = [tuple(str(int(field.partition(".")[0])) for field in pair) for pair in pairs]
+    fields = {field for pair in pairs for field in pair}
+    if all(NUMBER.fullmatch(field) and abs(Fraction(field)) < 10**300 for field in fields):
+        pairs = [tuple(str(int(Fraction(field))) for field in pair) for pair in pairs]
     return Counter(tuple(field.lower() for field in pair) for pair in pairs)
 
 

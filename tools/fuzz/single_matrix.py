@@ -43,6 +43,7 @@ PROPORTIONS = (
     "false_omission_rate",
     "prevalence",
     "predicted_positive_rate",
+    "predicted_negative_rate",
     "precision_micro",
     "f1_micro",
 )
