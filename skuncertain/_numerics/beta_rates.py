@@ -15,6 +15,7 @@ from skuncertain._numerics.quadrature import (
     BetaTable,
     Influence,
     Integrand,
+    combine_to_one_peak,
     moments_by_rule,
 )
 
@@ -166,6 +167,7 @@ class Rates:
         else:
             self.form = {"kappa": _Kappa, "matthews": _Matthews, "g_score": _RatesGScore}[kind]()
         self.phi, self.recall, self.fpr = phi, recall, fpr
+        self.one_peaked = combine_to_one_peak([recall, fpr])
         self._locate()
         if kind != "g_score":
             self._swap(self.moves[1] > self.moves[0])
@@ -281,7 +283,7 @@ class Rates:
             return rule.nodes(self.n_phi)[::2]  # without the complements
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
         panels = [
-            rule.cut_nodes(low, high, np.arange(rows.size), n=3 * self.n_phi)
+            rule.cut_nodes((low, 1 - low), (high, 1 - high), np.arange(rows.size), n=3 * self.n_phi)
             for low, high in itertools.pairwise(edges)
         ]
         return tuple(np.concatenate([panel[k] for panel in panels], axis=1) for k in (0, 2))
@@ -307,8 +309,8 @@ class Rates:
             self._rule_fpr,
             self.recall,
             solve,
-            low,
-            high,
+            (low, 1 - low),
+            (high, 1 - high),
             table=None if density else self._table,
             nodes=self.nodes,
             stride=stride,

@@ -4,7 +4,9 @@ import numpy as np
 from scipy.special import ndtri
 
 
-def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measured=False):
+def invert_cdf(
+    cdf, p, start, scale, limit=700.0, finest=1.0, tol=1e-12, max_iter=200, measured=False
+):
     """Solve ``cdf(e, rows) = p`` for many rows at once.
 
     On the normal-quantile scale a cdf is nearly straight: the next point comes from inverse
@@ -21,6 +23,8 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
         First guess, and a rough standard deviation in `e`.
     limit : float
         `e` is searched in [-limit, limit]; beyond, the nearer end is returned.
+    finest : float
+        `e` is resolved to 16 digits of itself, or of this number if that is more.
     tol : float
         Accepted error of the cdf.
     max_iter : int
@@ -53,7 +57,7 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
             reach = np.where(lost, 2 * reach, reach)
         inside = (new > lo) & (new < hi)
         here = np.abs(value - p) <= tol
-        here |= (hi - lo <= 4e-16 * np.maximum(1.0, np.abs(e))) | np.isnan(value)
+        here |= (hi - lo <= 4e-16 * np.maximum(finest, np.abs(e))) | np.isnan(value)
         done = here if measured else here | (inside & (error <= tol))
         if done.any():
             found = np.where(here, np.where(np.isnan(value), np.nan, e), new)
@@ -65,9 +69,18 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
             rows, new, inside, lo, hi = (x[left] for x in (rows, new, inside, lo, hi))
             p, target, rate, reach = (x[left] for x in (p, target, rate, reach))
         # Every few steps halve anyway, so that the bracket is sure to close.
-        e = np.where(inside & (iteration % 8 != 7), new, 0.5 * (lo + hi))
+        middle = 0.5 * (lo + hi) if finest == 1 else _middle(lo, hi)
+        e = np.where(inside & (iteration % 8 != 7), new, middle)
     result[rows] = e
     return result
+
+
+def _middle(lo, hi):
+    """Middle of a bracket; next to 0 that of the logarithms, so that tiny roots are found soon."""
+    near, far = np.sort(np.abs([lo, hi]), axis=0)
+    inner = np.where(near > 0, np.sqrt(near) * np.sqrt(far), 1e-8 * far)
+    inner = np.where((lo < 0) & (hi > 0), 0.0, np.where(hi > 0, inner, -inner))
+    return np.where(far < 1e-3, inner, 0.5 * (lo + hi))
 
 
 def _inverse_interpolation(points, target, rate):

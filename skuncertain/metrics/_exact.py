@@ -13,7 +13,8 @@ from skuncertain.metrics._formulas import collapse, proportion_odds
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._integral import IntegralPosterior
 
-SMALLEST = 0.05  # shape of a Beta variable; below, ratios of two need more than the range of floats
+SMALLEST = 0.02  # shape of a Beta variable; below, ratios of two need more than the range of floats
+SMALLEST_OF_THREE = 0.05  # the same where the prevalence is a variable, too
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 # Metrics that a two-class model makes of two independent Betas, given by their cells.
@@ -112,6 +113,8 @@ def _two_class_family(joint, metric, positive):
             tuple(cells[key] for key in v),
             link,
         )
+    if _uneven(joint.rows, 0.99 * SMALLEST_OF_THREE):
+        return None
     if not joint.fixed and tp.size > EXACT_STACK:
         return None
     if joint.matched and name in _KINDS:

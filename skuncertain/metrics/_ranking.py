@@ -56,7 +56,8 @@ def auc_posterior(
         rows.
     method : {"logit_delong", "bayesian_bootstrap", "delong"}, default="logit_delong"
         Normal on the logit scale with DeLong's variance; a Beta with the exact moments of the
-        Bayesian bootstrap over rows (its draws if `n_draws` is given); or normal as it is.
+        Bayesian bootstrap over rows (its draws if `n_draws` is given); or normal as it is, with
+        intervals cut off at 0 and 1 (and a warning).
     average : {"macro", "weighted"} or None, default="macro"
         Mean of the areas of every class against the rest, plain or weighted by the class counts;
         None gives a stack with one area per class. `pos_label` asks for one class.

@@ -78,7 +78,6 @@ class Posterior:
     """
 
     exact = True
-    _hdi_reaches_ends = False
     # What a family supplies: the answers above, without checks, as arrays. Instead of `_mean` and
     # `_std` it may have `_moments`: mean and variance.
     _moments: Any
@@ -308,9 +307,11 @@ class Posterior:
             low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
         else:
             low, high = self._hdi(level)
-            if not self._hdi_reaches_ends and np.any(at_low | at_high):
+            # Unless it reaches that end anyway
+            to_low, to_high = at_low & (low > self.range[0]), at_high & (high < self.range[1])
+            if np.any(to_low | to_high):
                 tails = np.moveaxis(self._quantile(np.array([1 - level, level])), -1, 0)
-                low, high = np.where(at_high, tails[0], low), np.where(at_low, tails[1], high)
+                low, high = np.where(to_high, tails[0], low), np.where(to_low, tails[1], high)
         return np.where(at_low, self.range[0], low), np.where(at_high, self.range[1], high)
 
     def monte_carlo_error(self, q: float | None = None) -> Any:

@@ -1,6 +1,6 @@
 """Exact posteriors that are integrals over Beta variables."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -61,7 +61,11 @@ class IntegralPosterior(Posterior):
         result = np.where(p <= 0, link.low, link.high) * np.ones(rows.shape)
         pick = np.flatnonzero((p > 0) & (p < 1))
         if pick.size:
-            result[pick] = link.to_range(self._solve(p[pick], rows[pick]))
+            line = self._solve(p[pick], rows[pick])
+            inner = link.to_range(line)
+            # Where floats end the solution does not: the quantile is the end of the range.
+            beyond = np.abs(line) >= (1 - 1e-12) * link.limit
+            result[pick] = np.where(beyond, np.where(line > 0, link.high, link.low), inner)
         return result
 
     def _solve(self, p, rows):
@@ -72,12 +76,13 @@ class IntegralPosterior(Posterior):
             return lambda e, part=slice(None): cdf(link.clip(link.to_range(e)), rows[at][part])
 
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
+        invert = partial(invert_cdf, limit=link.limit, finest=link.finest)
         if not hasattr(family, "rough_cdf"):
-            return invert_cdf(exact, p, start, scale)
+            return invert(exact, p, start, scale)
         # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,
         # then correct the solution with exact values and the slope of the rough one.
         rough, step = through(family.rough_cdf), 1e-5 * scale
-        e = invert_cdf(rough, p, start, scale)
+        e = invert(rough, p, start, scale)
         miss = p - exact(e)
         move = miss * step / (rough(e + step) - p)
         e = e + move
@@ -88,7 +93,7 @@ class IntegralPosterior(Posterior):
                 e[left] += move[left] * again / (miss[left] - again)
             left = left[~((np.abs(miss[left] * again) < 1e-12) & np.isfinite(e[left]))]
         if left.size:
-            e[left] = invert_cdf(through(family.cdf, left), p[left], start[left], scale[left])
+            e[left] = invert(through(family.cdf, left), p[left], start[left], scale[left])
         return e
 
     def _quantile(self, q):
@@ -126,10 +131,13 @@ class IntegralPosterior(Posterior):
         ends = self._quantile_of(np.repeat([tail, 1 - tail], size), np.tile(rows, 2))
         low, high = ends[:size].copy(), ends[size:].copy()
         at = family.link.to_line(ends).reshape(2, size)
-        failed, active = ~np.isfinite(at).all(axis=0), rows[np.isfinite(at).all(axis=0)]
+        one_peaked = getattr(family, "one_peaked", np.zeros(size, dtype=bool))
+        # With several peaks the solution would be one of several.
+        failed = ~(np.isfinite(at).all(axis=0) & one_peaked)
+        active = rows[~failed]
         for _ in range(20):
             if active.size == 0:
-                return low, high, failed
+                break
             index, step = np.tile(active, 2), 1e-4 * family.scale[active]
             here, near = at[:, active], at[:, active] + step
             x = to_range(here).ravel()
@@ -148,4 +156,9 @@ class IntegralPosterior(Posterior):
             low[active], high[active] = to_range(at[:, active])
             active = active[good & ~(np.abs(move).max(axis=0) < 1e-6 * cap)]
         failed[active] = True
+        # Steps are small on the scale of the whole: a peak much narrower may be missed by them.
+        clip, found = family.link.clip, rows[~failed]
+        mass = family.cdf(clip(high[found]), found) - family.cdf(clip(low[found]), found)
+        wider = high - low > (1 + 1e-9) * (ends[size:] - ends[:size])
+        failed[found] = ~(np.abs(mass - level) <= 1e-8) | wider[found]
         return low, high, failed

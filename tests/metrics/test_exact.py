@@ -5,7 +5,8 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import betainc, betaln
+from scipy.special import betainc, betaln, loggamma
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts
 from skuncertain.metrics import get_metric
@@ -337,3 +338,79 @@ def test_sums_with_a_term_that_is_known_well(global_random_seed):
         at = posterior.quantile(q)
         error = 5 * np.sqrt(q * (1 - q) * (1 / n + (0 if posterior.exact else 1 / 20_000)))
         assert np.mean(draws <= at) == pytest.approx(q, abs=error)
+
+
+# --------------------------------------------------------------------------------------------------
+# Weak priors and empty classes: half of the mass is next to an end
+
+
+def odds_ratio_cdf(t, u, v):
+    """P(odds(U) / odds(V) <= t) by Gil-Pelaez, from the gamma functions of the log odds."""
+    (a, b), (c, d) = u, v
+    gammas = ((a, 1), (b, -1), (c, -1), (d, 1))
+    step = np.pi / (abs(np.log(t)) + 45 / min(a, b, c, d))
+    s = (np.arange(int(60 / step) + 1) + 0.5) * step
+    log_phi = sum(loggamma(shape + sign * 1j * s) - loggamma(shape) for shape, sign in gammas)
+    return 0.5 - np.sum(np.imag(np.exp(log_phi - 1j * s * np.log(t))) / s) * step / np.pi
+
+
+CORNERS = [(0, 0, 0, 0), (0, 0, 0, 5), (0, 5, 0, 0), (5, 0, 5, 0), (5, 0, 0, 5), (1000, 0, 0, 0)]
+# P(LR+ <= t) of recall ~ Beta(0.1, 0.1) and false positive rate ~ Beta(0.1, 5.1), by mpmath
+LR_TRUTHS = [
+    (1e-12, 0.0132134076246081),
+    (0.5, 0.195711863852229),
+    (1e6, 0.771948972658178),
+    (1e14, 0.963856338942073),
+    (1e20, 0.990921122820351),
+]
+TAILS = np.array([0.001, 0.025, 0.3, 0.5, 0.9, 0.99, 0.999])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("cells", CORNERS)
+@pytest.mark.parametrize(("prior", "accuracy"), [(1 / 3, 1e-11), (0.1, 1e-9), (0.02, 1e-6)])
+def test_odds_ratio_of_empty_classes(cells, prior, accuracy):
+    tp, fn, fp, tn = cells
+    counts = ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn)
+    posterior = counts.posterior("diagnostic_odds_ratio", prior=prior)
+    assert posterior.exact
+    for q, x in zip(TAILS, posterior.quantile(TAILS), strict=True):
+        truth = odds_ratio_cdf(x, (tp + prior, fn + prior), (fp + prior, tn + prior))
+        assert truth == pytest.approx(q, abs=accuracy)
+
+
+@pytest.mark.parametrize(("t", "truth"), LR_TRUTHS)
+def test_likelihood_ratio_of_an_empty_class_against_mpmath(t, truth):
+    counts = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=5)
+    with pytest.warns(UndefinedMetricWarning):
+        posterior = counts.posterior("positive_likelihood_ratio", prior=0.1)
+    assert posterior.cdf(t) == pytest.approx(truth, abs=1e-12)
+    assert posterior.quantile(truth) == pytest.approx(t, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [0.1, 0.05, 0.02])
+@pytest.mark.parametrize(
+    "name", ["lr+", "lr-", "dor", "informedness", "balanced_accuracy", "g_mean", "markedness"]
+)
+def test_weak_priors_have_rising_cdfs_and_quantiles(name, prior):
+    for tp, fn, fp, tn in CORNERS:
+        counts = ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn)
+        posterior = counts.posterior(name, prior=prior)
+        low, high = posterior.range
+        x = posterior.quantile(TAILS)
+        assert np.all(np.diff(x) >= 0)
+        grid = np.logspace(-300, 300, 61) if np.isinf(high) else np.linspace(low, high, 61)
+        assert np.all(np.diff(posterior.cdf(np.unique([*x, *grid]))) > -1e-9)
+        inside = (x > low) & (x < high)
+        jump = posterior.cdf(np.nextafter(x, high)) - posterior.cdf(np.nextafter(x, low))
+        miss = np.abs(posterior.cdf(x) - TAILS)[inside]
+        assert np.all(miss <= 1e-9 + np.abs(jump[inside]))  # what the spacing of floats leaves
+
+
+@pytest.mark.parametrize(("q", "end"), [(1e-9, 0.0), (1 - 1e-9, np.inf)])
+def test_quantiles_beyond_floats_are_the_ends_of_the_range(q, end):
+    posterior = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0).posterior("dor", prior=0.02)
+    assert odds_ratio_cdf(1e-307, (0.02, 0.02), (0.02, 0.02)) > 2e-9  # so it is below floats
+    assert posterior.quantile(q) == end
+    assert 0 < posterior.quantile(0.001) < 1e-150
