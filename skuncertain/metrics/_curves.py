@@ -26,7 +26,7 @@ from skuncertain.metrics._ranking import ranking_posterior
 from skuncertain.metrics._scores import ScoredRows, of_folds
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
-from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
+from skuncertain.posteriors._beta import calibrated_beta
 
 BANDS = ("simultaneous", "pointwise")
 _SAMPLES = 4000  # of uniform order statistics, to find the local level
@@ -468,7 +468,7 @@ def precision_recall_band(
     m1, m0 = int(positive.sum()), int((~positive).sum())
     if prevalence is None:
         share = level ** (1 / 3)  # three things must hold
-        shares: Any = BetaPosterior(m1 + 0.5, m0 + 0.5).interval(share)
+        shares: Any = calibrated_beta(m1, m0).interval(share)
         curve_level = share**2
     else:
         prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12, percent=0)
