@@ -91,7 +91,7 @@ def posterior_sentence(
     >>> from skuncertain.app._sentence import posterior_sentence
     >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
     >>> posterior_sentence(counts.posterior("recall"), counts)
-    'Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26.'
+    'Recall 1.00, 95 % credible interval 0.87–1.00, Jeffreys prior with calibrated ends, n = 26.'
     """
     low, high = posterior.interval(level, kind)
     error = posterior.interval_error(level, kind)

@@ -98,7 +98,7 @@ class Leaderboard(HasReport):
     ...     "forest": ConfusionCounts([[45, 5], [9, 41]]),
     ... }
     >>> leaderboard(models, metric="accuracy").p_best.round(3)
-    array([0.071, 0.929])
+    array([0.07, 0.93])
     """
 
     names: tuple

@@ -258,8 +258,9 @@ def _rates(scores, thresholds, level, band):
         )
     tail = local_level(n, level) / 2
     # The share above a threshold lies between those of the order statistics on both sides of it.
+    # With one row on a side the range reaches the end, as that of a single rate does.
     low, high = np.zeros(len(reached)), np.ones(len(reached))
-    some, rest = reached > 0, reached < n
+    some, rest = reached > 1, reached < n - 1
     low[some] = beta_quantile(tail, reached[some].astype(float), n + 1.0 - reached[some])
     high[rest] = beta_quantile(1 - tail, reached[rest] + 1.0, (n - reached[rest]).astype(float))
     return low, high

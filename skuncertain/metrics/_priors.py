@@ -59,7 +59,7 @@ OWN = ResolvedPrior(HALF, "default (half a success and half a failure; calibrate
 _TITLES = {
     _NEUTRAL.text: "neutral prior",
     _SHARED.text: "shared prior",
-    OWN.text: "Jeffreys prior",
+    OWN.text: "Jeffreys prior with calibrated ends",
     "jeffreys": "Jeffreys prior",
     "laplace": "Laplace prior",
     "haldane": "Haldane prior",
@@ -162,11 +162,20 @@ def prior_title(text):
 
 
 def join_texts(texts):
-    """Texts of the priors of classes and of averages over them as one."""
+    """Texts of the priors of several metrics of one matrix as one, each said once."""
     texts = [text for text in dict.fromkeys(texts) if text]
-    if len(texts) == 2 and texts[0] == OWN.text and texts[1] in (_SHARED.text, _NEUTRAL.text):
-        return f"{OWN.text[:-1]}; for averages {texts[1].partition('(')[2]}"
-    return "; ".join(texts)
+    parts = {
+        OWN.text: "proportions: half a success and half a failure, calibrated ends",
+        _NEUTRAL.text: "other metrics: 1/3 of a row per cell",
+        _SHARED.text: "other metrics: one pseudo-row per class",
+    }
+    if _NEUTRAL.text in texts and _SHARED.text in texts:
+        parts[_NEUTRAL.text] = "others of one class: 1/3 of a row per cell"
+        parts[_SHARED.text] = "others of all classes: one pseudo-row per class"
+    said = [part for text, part in parts.items() if text in texts]
+    if len(texts) == 1 or len(said) < len(texts):
+        return "; ".join(texts)
+    return f"default ({'; '.join(said)})"
 
 
 def cell_prior(prior, matrix):

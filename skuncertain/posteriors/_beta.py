@@ -190,6 +190,31 @@ class OddsPosterior(IntegralPosterior):
             return calibrate_ends(self, ends, kind, 1 / unlucky, unlucky)
 
 
+class GroupedProportionPosterior(IntegralPosterior):
+    """Posterior of a proportion whose rows come in groups; intervals have calibrated ends.
+
+    Parameters
+    ----------
+    family : object
+        See `IntegralPosterior`.
+    n : float
+        Rows that the groups are worth where all rows are on one side.
+    odds : float
+        The odds of the metric are so many times those of the proportion.
+    about : About
+        What the posterior is about, with the rows on both sides.
+    """
+
+    def __init__(self, family, n, odds, about):
+        super().__init__(family, (), about)
+        self._n, self._odds = n, odds
+
+    def _ends(self, level, kind):
+        tail = _tail_of_luck(level, kind, self._n)
+        far = (scale_odds(end, self._odds) for end in (np.exp(-tail), -np.expm1(-tail)))
+        return calibrate_ends(self, super()._ends(level, kind), kind, *far)
+
+
 def stack_betas(posteriors):
     """Single posteriors of one metric, with the same odds, as one stack."""
     nothing = np.nan, np.nan  # neither 0 nor 1: the ends are those of the posterior
