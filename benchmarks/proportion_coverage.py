@@ -1,8 +1,8 @@
 """Coverage of intervals of a proportion, by summation over all outcomes: nothing is drawn.
 
 For every true rate of a fine grid the probability of each outcome is added up where its interval
-holds the rate. The minimum is over the whole grid, the mean over equally spaced rates. Accuracy of C classes is asked for with
-matrices of C classes that have the same successes and failures.
+holds the rate. The minimum is over the whole grid, the mean over equally spaced rates. Accuracy of
+C classes is asked for with matrices of C classes that have the same successes and failures.
 
     python benchmarks/proportion_coverage.py [--write docs/benchmark_tables]
 """

@@ -340,7 +340,7 @@ def leaderboard(
     if betas is not None and min(betas.a.min(), betas.b.min()) >= 0.1:
         ranking, about = _rank_exactly(betas, up, random_state)
     else:
-        members = posteriors or [betas.members(k) for k in range(len(names))]
+        members = posteriors or [betas._members(k) for k in range(len(names))]
         ranking, about = _rank_by_draws(members, up, n_draws, random_state)
     ranking = replace(ranking, p_best=ranking.p_best / ranking.p_best.sum())
     rows = [x.n for x in entries if isinstance(x, ConfusionCounts)]

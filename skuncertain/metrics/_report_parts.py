@@ -467,7 +467,7 @@ def _cells(matrix, rates, places, level, kind):
         shares = matrix[at] / matrix.sum(axis=-1)[at[0]]
     if rates is None:
         return [{"value": share} for share in shares]
-    shown = rates.members(at)
+    shown = rates._members(at)
     ends = (np.broadcast_to(end, shares.shape) for end in shown.interval(level, kind))
     return [
         interval_cell((low, high), share) for low, high, share in zip(*ends, shares, strict=True)

@@ -127,7 +127,7 @@ class BetaPosterior(Posterior):
         far = self._to_metric(np.exp(-tail)), self._to_metric(-np.expm1(-tail))
         return calibrate_ends(self, (low, high), kind, *far)
 
-    def members(self, index):
+    def _members(self, index):
         """The posteriors of a stack that an index selects."""
 
         def select(values):

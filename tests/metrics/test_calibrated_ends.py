@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, gamma
 
 from skuncertain import ConfusionCounts, leaderboard
-from skuncertain.metrics import proportion_posterior
+from skuncertain.metrics import credible_interval, metric_posterior, proportion_posterior
+from skuncertain.metrics._posterior import class_posterior
 from skuncertain.model_selection import fold_posterior
 from skuncertain.posteriors import About, BetaPosterior
+from skuncertain.posteriors._beta import calibrated_beta
 
 PROPORTIONS = (
     *("accuracy", "error_rate", "precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr"),
@@ -164,7 +166,7 @@ def test_stacks_and_members_keep_their_ends():
     for k, hit in enumerate(hits):
         single = proportion_posterior(hit, 20 - hit).interval()
         assert_allclose((low[k], high[k]), single, rtol=1e-14)
-        assert_allclose(stack.members(k).interval(), single, rtol=1e-14)
+        assert_allclose(stack._members(k).interval(), single, rtol=1e-14)
     board = leaderboard(
         {name: proportion_posterior(hit, 20 - hit) for name, hit in zip("abcd", hits, strict=True)}
     )
@@ -217,3 +219,124 @@ def test_odds_have_the_ends_of_their_rate(kind):
             assert_allclose(found, (low, high), rtol=1e-9)
         elif fn == 0 and tp:
             assert_allclose(found, (1 / np.expm1(-np.log(0.05) / tp), np.inf), rtol=1e-9)
+
+
+def by_hand(hits, misses, level=0.95):
+    """Modified Jeffreys interval, one proportion at a time."""
+    tail = (1 - level) / 2
+    low, high = beta.ppf([tail, 1 - tail], hits + 0.5, misses + 0.5)
+    low, high = (0.0 if hits <= 1 else low), (1.0 if misses <= 1 else high)
+    if misses == 0:
+        low = tail ** (1 / hits)
+    if hits == 0:
+        high = 1 - tail ** (1 / misses)
+    return low, high
+
+
+@pytest.mark.parametrize("metric", ["recall", "accuracy", "f1"])
+def test_a_hundred_thousand_matrices(metric, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    matrices = rng.integers(0, 4, (100_000, 2, 2))
+    matrices[:, 1, 1] += 1
+    low, high = ConfusionCounts(matrices).posterior(metric).interval()
+    (tn, fp), (fn, tp) = matrices.transpose(1, 2, 0)
+    sides = {"recall": (tp, fn), "accuracy": (tp + tn, fp + fn), "f1": (tp, fp + fn)}[metric]
+    pairs, first = np.unique(np.stack(sides, axis=1), axis=0, return_inverse=True)
+    expected = np.array([by_hand(*pair) for pair in pairs])
+    if metric == "f1":
+        expected = 2 * expected / (1 + expected)
+    assert_allclose(np.stack([low, high], axis=1), expected[first.ravel()], rtol=1e-9, atol=1e-12)
+
+
+def test_a_thousand_classes():
+    matrix = np.diag(np.arange(1000) % 7)
+    matrix[np.arange(1000), (np.arange(1000) + 1) % 1000] = np.arange(1000) % 3
+    right, wrong = np.diag(matrix), np.arange(1000) % 3
+    used = right + wrong > 0
+    with pytest.warns(UserWarning, match="recall is 0/0 in the data"):
+        low, high = class_posterior(matrix.astype(float), "recall", "auto").interval()
+    expected = [by_hand(*pair) for pair in zip(right[used], wrong[used], strict=True)]
+    assert_allclose(np.stack([low, high], axis=1)[used], expected, rtol=1e-9, atol=1e-12)
+    assert np.all(low[~used] == 0)
+    assert np.all(high[~used] == 1)
+    accuracy = ConfusionCounts(matrix).posterior("accuracy").interval()
+    assert_allclose(accuracy, by_hand(right.sum(), wrong.sum()), rtol=1e-9)
+
+
+def test_counts_of_a_thousand_million():
+    n = 10**9
+    for misses in (0, 1, 2):
+        counts = ConfusionCounts.from_binary(tp=n, fn=misses, fp=3, tn=n)
+        low, high = counts.posterior("recall").interval()
+        # The failures of so many rows are Poisson: gamma quantiles, divided by n.
+        few = 3.688879454 if misses == 0 else gamma.ppf(0.975, misses + 0.5)
+        assert_allclose(1 - low, few / n, rtol=1e-6)
+        assert_allclose(1 - high, 0 if misses <= 1 else gamma.ppf(0.025, 2.5) / n, rtol=1e-6)
+
+
+def test_labels_that_are_strings():
+    y = ["ill"] * 12 + ["well"] * 30
+    found = credible_interval(y, y, metric="recall", pos_label="ill")
+    assert_allclose(found, by_hand(12, 0), rtol=1e-12)
+    three = metric_posterior([*y, "dead"], [*y, "well"], metric="accuracy")
+    assert_allclose(three.interval(), by_hand(42, 1), rtol=1e-10)
+    ordered = metric_posterior([-1] * 9 + [1] * 4, [-1] * 9 + [1] * 4, metric="specificity")
+    assert_allclose(ordered.interval(), by_hand(9, 0), rtol=1e-12)
+
+
+def test_fractions_of_rows():
+    # Weights of one size leave the rows what they are, whatever the size.
+    y_true, y_pred = np.ones(20, dtype=int), np.array([1] * 20)
+    for weight in (1.0, 0.25, 40.0):
+        found = metric_posterior(
+            y_true, y_pred, metric="recall", labels=[0, 1], sample_weight=np.full(20, weight)
+        )
+        assert_allclose(found.interval(), by_hand(20, 0), rtol=1e-10)
+    # Less than one failure is still at most one, and no failure is none of any size.
+    some = calibrated_beta(np.array([7.3, 7.3, 0.4]), np.array([0.6, 0.0, 3.2]))
+    low, high = some.interval()
+    assert_allclose(low, [beta.ppf(0.025, 7.8, 1.1), 0.025 ** (1 / 7.3), 0.0], rtol=1e-10)
+    assert_allclose(high, [1, 1, beta.ppf(0.975, 0.9, 3.7)], rtol=1e-10)
+
+
+def test_rows_behind_fractions_decide():
+    # Eight failures that weigh 0.6 together are no single failure.
+    posterior = calibrated_beta(7.3, 0.6, rows=(90, 8))
+    assert_allclose(posterior.interval(), beta.ppf([0.025, 0.975], 7.8, 1.1), rtol=1e-10)
+    perfect = calibrated_beta(7.3, 0.0, rows=(90, 0))
+    assert_allclose(perfect.interval(), (0.025 ** (1 / 7.3), 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["eti", "hdi"])
+def test_groups_without_an_error(kind):
+    tail = 0.025 if kind == "eti" else 0.05
+    sizes = np.array([1, 2, 3, 10, 4])
+    y = np.repeat([1, 0, 1, 1, 0], sizes)
+    posterior = metric_posterior(y, y, metric="accuracy", groups=np.repeat(np.arange(5), sizes))
+    worth = sizes.sum() ** 2 / np.square(sizes).sum()
+    assert_allclose(posterior.interval(kind=kind), (tail ** (1 / worth), 1), rtol=1e-10)
+    # F1 sees the groups of positives, and goes through the Jaccard index.
+    posterior = metric_posterior(y, y, metric="f1", groups=np.repeat(np.arange(5), sizes))
+    worst = tail ** ((1 + 9 + 100) / (1 + 3 + 10) ** 2)
+    assert_allclose(posterior.interval(kind=kind), (2 * worst / (1 + worst), 1), rtol=1e-10)
+    error = metric_posterior(y, y, metric="error_rate", groups=np.repeat(np.arange(5), sizes))
+    assert_allclose(error.interval(kind=kind), (0, 1 - tail ** (1 / worth)), rtol=1e-10)
+
+
+def test_groups_of_nearly_one_size_have_nearly_the_same_ends():
+    y = np.ones(100, dtype=int)
+    equal = np.repeat(np.arange(10), 10)
+    almost = np.r_[equal[:-1], 8]
+    found = [
+        credible_interval(y, y, metric="recall", labels=[0, 1], groups=groups)
+        for groups in (equal, almost)
+    ]
+    assert_allclose(found[0], by_hand(10, 0), rtol=1e-12)
+    assert_allclose(found[1], found[0], rtol=2e-3)
+
+
+def test_groups_with_errors_have_the_ends_of_their_posterior():
+    y_true, groups = np.ones(60, dtype=int), np.repeat(np.arange(20), [2, 4] * 10)
+    y_pred = np.where(np.arange(60) % 6 == 0, 0, 1)
+    posterior = metric_posterior(y_true, y_pred, metric="recall", labels=[0, 1], groups=groups)
+    assert_allclose(posterior.interval(), posterior.quantile([0.025, 0.975]), rtol=1e-9)

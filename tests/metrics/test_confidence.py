@@ -10,7 +10,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain import ConfusionCounts, confidence_interval, credible_interval
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics import metric_posterior
-from skuncertain.posteriors import BetaPosterior
 
 BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
 BOOTSTRAP = ("bootstrap", "bca")
