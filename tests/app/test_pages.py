@@ -102,8 +102,10 @@ def test_first_page_is_the_example(client):
     low, high = COUNTS.posterior("recall").interval()
     assert f"{low:.3f} to {high:.3f}" in text_of(by_id(tree, "out-span"))
     assert text_of(by_id(tree, "out-value")) == "1.000"
-    said = "Recall 1.00, 95 % credible interval 0.87–1.00, "
+    said = (
+        "Recall 1.00, 95 % credible interval 0.87–1.00, "
         "Jeffreys prior with calibrated ends, n = 26."
+    )
     assert text_of(by_id(tree, "out-sentence")) == said
     for name, value in {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}.items():
         assert by_id(tree, name).get("value") == value
