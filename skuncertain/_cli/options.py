@@ -9,6 +9,7 @@ from typing import Any
 
 from skuncertain._reporting import FORMATS
 from skuncertain._reporting.text import clean
+from skuncertain._utils.address import USUAL_HOST, USUAL_PORT
 from skuncertain._version import __version__
 
 USAGE = 2
@@ -380,8 +381,11 @@ def _demo(parser):
 def _app(parser):
     _add(
         parser,
-        host={"default": "127.0.0.1", "help": "address to listen on, default 127.0.0.1"},
-        port={"type": _whole, "help": "port, by default a free one"},
+        host={"default": USUAL_HOST, "help": f"address to listen on, default {USUAL_HOST}"},
+        port={
+            "type": _whole,
+            "help": f"port, by default {USUAL_PORT}, or a free one if that is taken",
+        },
         no_browser={"action": "store_true", "help": "do not open a browser"},
     )
 

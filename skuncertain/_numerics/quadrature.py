@@ -406,6 +406,8 @@ class Link:
     def to_line(self, m):
         """From the range to the real line: a logit, or a logarithm if there is no upper end."""
         with np.errstate(divide="ignore", invalid="ignore"):
+            if self.symmetric and np.isinf(self.high):
+                return np.arcsinh(m)
             if np.isinf(self.high):
                 return np.log(m - self.low)
             if self.symmetric:
@@ -414,6 +416,8 @@ class Link:
 
     def to_range(self, e):
         """From the real line to the range."""
+        if self.symmetric and np.isinf(self.high):
+            return np.sinh(e)
         if np.isinf(self.high):
             return self.low + np.exp(e)
         if self.symmetric:

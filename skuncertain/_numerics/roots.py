@@ -5,7 +5,16 @@ from scipy.special import ndtri
 
 
 def invert_cdf(
-    cdf, p, start, scale, limit=700.0, finest=1.0, tol=1e-12, max_iter=200, measured=False
+    cdf,
+    p,
+    start,
+    scale,
+    limit=700.0,
+    finest=1.0,
+    tol=1e-12,
+    max_iter=200,
+    measured=False,
+    same=None,
 ):
     """Solve ``cdf(e, rows) = p`` for many rows at once.
 
@@ -32,6 +41,9 @@ def invert_cdf(
     measured : bool
         Whether the error must be seen. Otherwise the interpolation may tell it, which saves a step
         and is right where the cdf is nearly normal.
+    same : callable, default=None
+        ``same(low, high)``: whether it makes no difference where between two points the solution
+        is, so that the search may end.
 
     Returns
     -------
@@ -43,24 +55,33 @@ def invert_cdf(
     target = ndtri(p)
     rows, e = np.arange(result.size), result.copy()
     lo, hi = np.full(e.shape, -limit), np.full(e.shape, limit)
+    below, above = np.zeros(e.shape), np.ones(e.shape)  # cdf at both ends of the bracket
     rate, reach, points = scale, 4.0 * scale, []
     for iteration in range(max_iter):
         value = cdf(e, rows)
         low_side = value < p
         lo, hi = np.where(low_side, e, lo), np.where(low_side, hi, e)
+        below, above = np.where(low_side, value, below), np.where(low_side, above, value)
         points = [(e, ndtri(value)), *points[:3]]
         new, error, rate = _inverse_interpolation(points, target, rate)
-        # Where the cdf is flat at 0 or 1 there is no slope: stride towards the mass.
+        # Where the cdf is flat, at 0, at 1 or on a stair, there is no slope: stride to the mass.
         lost = ~np.isfinite(new)
+        if iteration:
+            lost |= points[0][1] == points[1][1]
         if lost.any():
             new = np.where(lost, e + np.where(low_side, reach, -reach), new)
             reach = np.where(lost, 2 * reach, reach)
         inside = (new > lo) & (new < hi)
         here = np.abs(value - p) <= tol
         here |= (hi - lo <= 4e-16 * np.maximum(finest, np.abs(e))) | np.isnan(value)
+        best = e
+        if same is not None:
+            stair = same(lo, hi)
+            here |= stair
+            best = np.where(stair, np.where(p - below < above - p, lo, hi), e)
         done = here if measured else here | (inside & (error <= tol))
         if done.any():
-            found = np.where(here, np.where(np.isnan(value), np.nan, e), new)
+            found = np.where(here, np.where(np.isnan(value), np.nan, best), new)
             result[rows[done]] = found[done]
             left = ~done
             if not left.any():
@@ -68,6 +89,7 @@ def invert_cdf(
             points = [(x[left], z[left]) for x, z in points]
             rows, new, inside, lo, hi = (x[left] for x in (rows, new, inside, lo, hi))
             p, target, rate, reach = (x[left] for x in (p, target, rate, reach))
+            below, above = below[left], above[left]
         # Every few steps halve anyway, so that the bracket is sure to close.
         middle = 0.5 * (lo + hi) if finest == 1 else _middle(lo, hi)
         e = np.where(inside & (iteration % 8 != 7), new, middle)

@@ -124,17 +124,20 @@ class Form:
     page : {"one", "two", "plan"}
         Which fields there are.
     given : dict
-        What was typed; by default the example.
+        What was typed, in all fields; by default the example.
     """
 
     def __init__(self, page, given=None):
         self.page = page
         self.values = dict(FIELDS[page])
         self.errors: dict = {}
-        for name, value in (given or {}).items():
-            if name not in self.values or not isinstance(value, str):
-                raise ValueError(f"unknown field {clean(name)[:LONGEST_TEXT]!r}")
-            self.values[name] = value
+        if given is not None:
+            # A field that is missing must not be taken from the example.
+            if given.keys() != self.values.keys():
+                raise ValueError("these are not the fields of the page")
+            if not all(isinstance(value, str) for value in given.values()):
+                raise ValueError("every field is a text")
+            self.values = dict(given)
         for name, value in self.values.items():
             if name != "csv" and len(value) > LONGEST_TEXT:
                 self.values[name] = value[:LONGEST_TEXT]

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._reporting.build import column, section
@@ -22,7 +21,6 @@ from skuncertain._utils.warnings import collect, silence
 from skuncertain.app._answers import SEED, Answer, computed, curve, picture, posteriors, texts
 from skuncertain.app._forms import MOST_NEW_ROWS
 from skuncertain.app._sentence import (
-    WITHIN_A_CLASS,
     metric_title,
     posterior_sentence,
     rows_that_count,
@@ -92,12 +90,14 @@ def answer_one(form):
     report = parts.make(
         "metric",
         f"{asked.title} of one classifier",
-        question=f"What is the {metric_title(metric.name)} of this classifier on rows like these?",
+        question=f"What is the {metric_title(metric.name)} of this classifier on {asked.rows}?",
         sections=sections,
         warnings=(),
         reading=_READING if asked.prevalence is None else (*_READING, _AT_PREVALENCE),
         method=f"Dirichlet model of one test set: {asked.what[:1].lower()}{asked.what[1:]}",
         metric=metric.name,
+        prevalence=asked.prevalence,
+        n_new=asked.n_new,
         pos_label=parts.positive_text(),
     )
     sections = report.to_dict()["sections"]
@@ -112,8 +112,7 @@ def answer_one(form):
             level=level,
             kind=kind,
             value=cell["value"],
-            prevalence=asked.prevalence,
-            n_new=asked.n_new,
+            ends=(cell["low"], cell["high"], cell["error"]),
         ),
         facts=facts,
         pictures=[(asked.what, picture(sections["answer"]))],
@@ -155,12 +154,17 @@ class _Question:
             text += f" on {self.n_new:,} new row{'s' * (self.n_new != 1)}"
         return text + (f" at a prevalence of {self.prevalence:g}" if self.prevalence else "")
 
+    @property
+    def rows(self):
+        """Rows that the answer is about."""
+        new = "" if self.n_new is None else f"{self.n_new:,} new "
+        if self.prevalence is None:
+            return f"{new}rows like these"
+        return f"{new}rows of a population with prevalence {self.prevalence:g}"
+
     def cells(self, parts, metrics):
         """Return {metric: (posterior, cell)}; the value is that of the observed rates."""
-        found = parts.metric_cells(metrics, prevalence=self.prevalence, n_new=self.n_new)
-        for metric, (_, cell) in found.items():
-            cell |= {"value": _value(self.counts, metric, self.prevalence), "value_error": 0.0}
-        return found
+        return parts.metric_cells(metrics, prevalence=self.prevalence, n_new=self.n_new)
 
 
 def _read(form):
@@ -212,20 +216,6 @@ def _check(form, counts, metric, show, n_new, prevalence):
     form.fail("prevalence", itself, given and metric.name == "prevalence")
     too_many = show == "predictive" and n_new is None and counts.n > MOST_NEW_ROWS
     form.fail("n_new", f"Write how many new rows, at most {MOST_NEW_ROWS:,}.", too_many)
-
-
-def _value(counts, metric, prevalence):
-    """Metric of the data; at another prevalence that of the observed rates."""
-    matrix = np.asarray(counts.counts, dtype=float)
-    if prevalence is not None:
-        shares = [
-            prevalence if label == counts.pos_label else 1 - prevalence for label in counts.labels
-        ]
-        with np.errstate(invalid="ignore"):
-            matrix = matrix / matrix.sum(axis=1, keepdims=True) * np.array(shares)[:, None]
-        if metric.name in WITHIN_A_CLASS:  # recall is still known if there are no real negatives
-            matrix = np.nan_to_num(matrix)
-    return float(metric.evaluate(matrix, positive=counts.positive_index(metric)))
 
 
 def _sections(parts, asked, posterior, cell, facts):

@@ -14,8 +14,10 @@ from skuncertain._reporting.text import (
     probability,
 )
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
+from skuncertain.metrics._posterior import value_at
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._about import prevalence_text
 
 _TITLES = {
     "npv": "negative predictive value",
@@ -60,25 +62,22 @@ def rows_that_count(counts, metric, prevalence=None):
     return float(hits + misses)
 
 
-def posterior_sentence(
-    posterior, counts, *, level=0.95, kind="eti", value=None, prevalence=None, n_new=None
-):
+def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None, ends=None):
     """Sentence on one metric of one classifier.
 
     Parameters
     ----------
     posterior : Posterior
-        Of one metric; with `n_new`, what ``predictive(n_new)`` returned.
+        Of one metric, or its predictive distribution.
     counts : ConfusionCounts
         What it was made from.
     level, kind : float, str
         Which interval.
     value : float, default=None
-        Point estimate; by default the metric of the counts.
-    prevalence : float, default=None
-        The prevalence that was put in place of that of the data.
-    n_new : int, default=None
-        Rows of the new test set, for a predictive distribution.
+        Point estimate; by default the metric of the counts, at the prevalence that was asked for.
+        A predictive distribution is told beside what was seen in the old test set.
+    ends : (float, float, object), default=None
+        Ends of that interval and their error, where they are known: some take long to compute.
 
     Returns
     -------
@@ -93,12 +92,14 @@ def posterior_sentence(
     >>> posterior_sentence(counts.posterior("recall"), counts)
     'Recall 1.00, 95 % credible interval 0.87–1.00, Jeffreys prior with calibrated ends, n = 26.'
     """
-    low, high = posterior.interval(level, kind)
-    error = posterior.interval_error(level, kind)
+    if ends is None:
+        ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
+    low, high, error = ends
     metric = get_metric(posterior.metric)
-    value = metric.evaluate(
-        np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)
-    ) if value is None else value  # fmt: skip
+    prevalence, n_new = posterior.about.prevalence, posterior.about.n_new
+    if value is None:
+        matrix = np.asarray(counts.counts, dtype=float)
+        value = value_at(matrix, metric, counts.positive_index(metric), prevalence)
     digits = few_decimals(low, high)
     name = metric_title(metric.name, start=True)
     if metric.average == "binary" and tuple(counts.labels) != (0, 1):
@@ -110,7 +111,7 @@ def posterior_sentence(
     parts = [
         f"{name} {shown}",
         f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
-        *([] if prevalence is None else [f"at a prevalence of {prevalence:g}"]),
+        *([] if prevalence is None else [f"at a prevalence of {prevalence_text(prevalence)}"]),
         prior_title(posterior.prior),
         f"n = {rows:.0f}" if rows.is_integer() else f"effective n = {rows:.1f}",
     ]

@@ -176,7 +176,7 @@ def _check_weights(sample_weight, size):
         f"sample_weight must have {size} entries, got {weight.size}.",
     )
     refuse_if(
-        not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0,
+        not np.all(np.isfinite(weight)) or np.any(weight < 0) or not np.any(weight),
         "sample_weight",
         "sample_weight must be finite, >= 0 and not all zero.",
     )

@@ -24,7 +24,9 @@ from skuncertain._utils.validation import (
 )
 from skuncertain.metrics._count import GroupedRows, fitting_counts
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._group_bootstrap import group_posterior
+from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL
 from skuncertain.metrics._registry import get_metric
@@ -195,7 +197,12 @@ def credible_interval(
 
 
 def proportion_posterior(
-    successes: ArrayLike, failures: ArrayLike, *, prior: PriorLike = "auto"
+    successes: ArrayLike,
+    failures: ArrayLike,
+    *,
+    prior: PriorLike = "auto",
+    metric: MetricLike | None = None,
+    pos_label: LabelLike = None,
 ) -> BetaPosterior:
     """Posterior of a proportion, for whoever has only "accuracy .87 on 500 rows".
 
@@ -206,6 +213,12 @@ def proportion_posterior(
     prior : float or str, default="auto"
         Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace". "auto"
         is 1/2 with intervals that are calibrated at 0 and 1, see :meth:`Posterior.interval`.
+    metric : str, Metric or callable, default=None
+        What the proportion is, so that comparisons, leaderboards and plots know its name and
+        whether more is better: "accuracy", "recall", "fpr" (successes are then the false alarms).
+        By default just "proportion".
+    pos_label : label, default=None
+        Class of a metric that depends on one, if it is known.
 
     Returns
     -------
@@ -221,11 +234,14 @@ def proportion_posterior(
     >>> from skuncertain.metrics import proportion_posterior
     >>> proportion_posterior(successes=435, failures=65).interval()  # 435 right out of 500
     Interval(low=0.838..., high=0.897...)
+    >>> proportion_posterior(92, 8, metric="sensitivity", pos_label="ill")
+    BetaPosterior(metric='recall', pos_label='ill', a=92.5, b=8.5, prior='default (half a success
+    and half a failure; calibrated ends)')
     """
     hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
     with np.errstate(invalid="ignore"):
         observed = hits / (hits + misses)
-    about = About(metric="proportion", observed=observed)
+    about = About(observed=observed, **_question_of_proportion(metric, pos_label))
     if isinstance(prior, str) and prior == "auto":
         return calibrated_beta(hits, misses, about=replace(about, prior=OWN.text))
     if isinstance(prior, str):
@@ -233,3 +249,30 @@ def proportion_posterior(
     before = check_number("prior", prior, low=0, high=LARGEST)
     about = replace(about, prior=f"{before:g} on each side")
     return BetaPosterior(hits + before, misses + before, about=about)
+
+
+def _question_of_proportion(metric, pos_label):
+    """What a proportion is, as fields of `About`."""
+    found = None if metric is None else get_metric(metric)
+    depends = found is not None and found.average == "binary"
+    refuse_if(
+        pos_label is not None and not depends,
+        "pos_label",
+        "pos_label belongs to a metric of one class, such as metric='recall', got "
+        f"metric={found.name if found else None!r}.",
+    )
+    if found is None:
+        return {"metric": "proportion"}
+    unknown = found.user and tuple(found.range) == (0, 1)  # whoever made it knows what it counts
+    refuse_if(
+        proportion_odds(found) != 1 and not unknown,
+        "metric",
+        f"metric must be a share of rows, such as 'accuracy', 'recall' or 'fpr', got "
+        f"{found.name!r}: it is no proportion of successes and failures.",
+    )
+    label = None if pos_label is None else plain_label(pos_label, "pos_label")
+    return {
+        "metric": found.name,
+        "greater_is_better": found.greater_is_better,
+        "pos_label": label,
+    }

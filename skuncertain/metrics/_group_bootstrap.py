@@ -15,8 +15,10 @@ from skuncertain.metrics._formulas import proportion_counts, proportion_masks, p
 from skuncertain.metrics._groups import merged_groups
 from skuncertain.metrics._posterior import (
     beta_of,
+    class_of,
     posterior_of,
     posterior_of_draws,
+    question_of,
     view_of,
     warn_undefined,
     weak_prior,
@@ -147,22 +149,17 @@ def group_posterior(grouped, matrix, metric, positive, options):
         posterior = posterior_of(matrix / size, metric, positive, options)
     else:
         posterior = _weighted_posterior(grouped, matrix, metric, positive, options)
+    question = question_of(metric, options, class_of(metric, grouped.labels, positive))
     return posterior.with_about(
         prior=f"{posterior.prior}, in groups",
-        description=f"Bayesian bootstrap over {grouped.n_groups} groups",
+        **question | {"model": f"Bayesian bootstrap over {grouped.n_groups} groups"},
     )
 
 
 def _weighted_posterior(grouped, matrix, metric, positive, options):
     observed = metric.evaluate(matrix, positive=positive)
     seen, index, prior = view_of(matrix, metric, positive, options)
-    about = About(
-        metric=metric.name,
-        range=metric.range,
-        observed=observed,
-        prior=prior.text,
-        greater_is_better=metric.greater_is_better,
-    )
+    about = About(metric=metric.name, range=metric.range, observed=observed, prior=prior.text)
     if prior.own_proportion:
         before, proper = (prior.value, prior.value, proportion_odds(metric)), True
     else:

@@ -132,7 +132,10 @@ def check_targets(y_true, y_pred, predicted="y_pred"):
 
 def is_missing(value):
     """Whether a label is None, NaN or pandas' NA, which is not even equal or unequal to itself."""
-    unequal = value is None or value != value
+    try:
+        unequal = value is None or value != value
+    except ArithmeticError:  # a signalling NaN of the decimal module
+        return True
     return not isinstance(unequal, bool | np.bool_) or bool(unequal)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +19,8 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain._utils.warnings import warn_user
-from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._exact import exact_posterior
+from skuncertain.metrics._exact import exact_posterior, matched_posterior
+from skuncertain.metrics._few_rows import few_rows, warn_small
 from skuncertain.metrics._formulas import (
     RATE_OF_ODDS,
     collapse,
@@ -27,7 +28,7 @@ from skuncertain.metrics._formulas import (
     proportion_counts,
     two_by_two,
 )
-from skuncertain.metrics._model import build_model, draw_metrics
+from skuncertain.metrics._model import build_model, draw_metrics, given_frequencies
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import Metric, get_metric
 from skuncertain.posteriors._about import About
@@ -90,12 +91,14 @@ class PosteriorRequest:
     def posterior(self):
         """Posterior of the metric."""
         matrix = self.counts.counts.astype(float)
-        return posterior_of(matrix, self.metric, self.positive, self.options, origin=self)
+        label = class_of(self.metric, self.counts.labels, self.positive)
+        return posterior_of(matrix, self.metric, self.positive, self.options, label, origin=self)
 
     def predictive(self, n):
         """Distribution of the metric on a new test set of `n` rows."""
         matrix = self.counts.counts.astype(float)
-        return predictive_of(matrix, self.metric, self.positive, self.options, n)
+        label = class_of(self.metric, self.counts.labels, self.positive)
+        return predictive_of(matrix, self.metric, self.positive, self.options, n, label)
 
     def updated(self, new_counts):
         """Posterior after more data."""
@@ -105,6 +108,60 @@ class PosteriorRequest:
             f"new_counts must be ConfusionCounts, got {type(new_counts).__name__}.",
         )
         return replace(self, counts=self.counts + new_counts).posterior()
+
+
+@lru_cache(maxsize=256)
+def _symmetric(metric):
+    """Whether it is the same which of two classes is the positive one."""
+    cells = np.array([[7.0, 2.0], [3.0, 11.0]])
+    values = [metric.evaluate(cells, positive=k) for k in (0, 1)]
+    return bool(np.isclose(*values, rtol=1e-12, atol=0))
+
+
+def class_of(metric, labels, positive):
+    """Class that a metric depends on, or None."""
+    if positive is None or metric.average != "binary":
+        return None
+    return None if len(labels) == 2 and _symmetric(metric) else labels[positive]
+
+
+def question_of(metric, options, label, n_new=None):
+    """What a posterior of counts is asked, as fields of `About`."""
+    prevalence = options.prevalence
+    if prevalence is not None and not isinstance(prevalence, BetaPosterior):
+        shares = as_array("prevalence", prevalence)
+        prevalence = tuple(map(float, shares)) if shares.ndim else float(shares)
+    return {
+        "metric": metric.name,
+        "range": metric.range,
+        "greater_is_better": metric.greater_is_better,
+        "pos_label": label,
+        "model": options.model,
+        "prevalence": prevalence,
+        "n_new": n_new,
+        "estimand": "model",
+    }
+
+
+def value_at(matrix, metric, positive, prevalence):
+    """Metric of the counts or, at a given prevalence, of the rates within each class.
+
+    A Beta prevalence counts with its mean. NaN where rates are needed of a class without rows.
+    """
+    if prevalence is None:
+        return metric.evaluate(matrix, positive=positive)
+    n_classes, shape = matrix.shape[-1], matrix.shape[:-2]
+    positive = n_classes - 1 if positive is None else positive
+    shares, _ = given_frequencies(prevalence, n_classes, positive, shape)
+    # Of the rates of one class, or of all whatever their frequencies: the value of the data.
+    own = n_classes == 2 or metric.average != "binary" or metric.base in ("recall", "fnr")
+    if own and metric.depends_on_prevalence is False:
+        return metric.evaluate(matrix, positive=positive)
+    shares = shares / shares.sum(axis=-1, keepdims=True)
+    rows = matrix.sum(axis=-1)
+    rates = matrix / np.where(rows > 0, rows, 1.0)[..., None]
+    value = metric.evaluate(rates * shares[..., None], positive=positive)
+    return np.where(np.any((rows == 0) & (shares > 0), axis=-1), np.nan, value)
 
 
 def view_of(matrix, metric, positive, options):
@@ -130,20 +187,20 @@ def view_of(matrix, metric, positive, options):
     return two_by_two(*collapse(matrix, positive)), 1, resolved
 
 
-def posterior_of(matrix, metric, positive, options, origin=None):
-    """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
-    observed = metric.evaluate(matrix, positive=positive)
+def posterior_of(matrix, metric, positive, options, label=None, origin=None):
+    """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats.
+
+    `label` is the class that it is about, if it is about one.
+    """
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
     rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
     seen, positive, prior = view_of(matrix, rate, positive, options)
+    observed = value_at(seen, metric, positive, options.prevalence)
     about = About(
-        metric=metric.name,
-        range=metric.range,
         observed=observed,
         prior=prior.text,
-        description=options.model,
         origin=origin,
-        greater_is_better=metric.greater_is_better,
+        **question_of(metric, options, label),
     )
     if prior.own_proportion:
         if options.prevalence is not None:
@@ -154,7 +211,7 @@ def posterior_of(matrix, metric, positive, options, origin=None):
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
     if isinstance(prior.value, str) and prior.value == "shared":
-        warn_small(seen, metric)
+        warn_small(seen, metric, options)
     warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
     if options.one_dirichlet(prior):
         found = proportion_counts(rows, rate, positive)
@@ -162,9 +219,14 @@ def posterior_of(matrix, metric, positive, options, origin=None):
         if exact is not None:
             return exact
     joint = build_model(seen, prior, options, positive)
+    about = replace(about, few_rows=few_rows(seen, rows, metric, options))
     exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:
         return exact
+    if options.n_draws is None:
+        matched = matched_posterior(joint, metric, options, about)
+        if matched is not None:
+            return matched
     draws, seed = draw_metrics(joint, [metric], positive, options)
     return posterior_of_draws(
         draws[0],
@@ -207,8 +269,11 @@ def posterior_of_draws(draws, seed, about, warning):
     return posterior
 
 
-def predictive_of(matrix, metric, positive, options, n):
-    """Distribution of a metric on a new test set of `n` rows."""
+def predictive_of(matrix, metric, positive, options, n, label=None):
+    """Distribution of a metric on a new test set of `n` rows.
+
+    It has no observed value: that of the old test set is no value of the new one.
+    """
     if n is None:
         totals = np.unique(matrix.sum(axis=(-2, -1)))
         refuse_if(
@@ -220,16 +285,11 @@ def predictive_of(matrix, metric, positive, options, n):
     n = check_integer("n", n, low=1, high=2**53)
     matrix, positive, prior = view_of(matrix, metric, positive, options)
     shares = _shares_of_all_rows(matrix, metric, positive, prior)
-    if prior.own_proportion and shares is None:  # a new test set needs all cells
+    listed = shares is not None and n <= _LONGEST_TABLE
+    if prior.own_proportion and not listed:  # new tables need all cells
         prior = resolve_prior(options.prior, matrix.shape[-1])
-    about = About(
-        metric=metric.name,
-        range=metric.range,
-        prior=prior.text,
-        description=f"{options.model}, predictive for n={n}",
-        greater_is_better=metric.greater_is_better,
-    )
-    if shares is not None and options.one_dirichlet(prior) and n <= _LONGEST_TABLE:
+    about = About(prior=prior.text, **question_of(metric, options, label, n))
+    if listed and options.one_dirichlet(prior):
         return BetaBinomialPosterior(*shares, n, about)
     joint = build_model(matrix, prior, options, positive)
     draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
@@ -253,20 +313,6 @@ def _shares_of_all_rows(matrix, metric, positive, prior):
 def weak_prior(matrix, pseudo):
     """Whether no empty cell has more than 1/2 a pseudo-row: then intervals may be closed."""
     return np.where(matrix == 0, pseudo, 0.0).max(axis=(-2, -1)) <= 0.5 + 1e-9
-
-
-def warn_small(matrix, metric):
-    """One warning if an average over classes rests on few rows."""
-    support = matrix.sum(axis=-1)
-    total = support.sum(axis=-1)
-    few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
-    averaged = metric.average == "macro" or metric.name == "balanced_accuracy"
-    if averaged and np.any(few & (total > 0)):
-        warn_user(
-            f"{metric.name} averages over classes with few rows (fewer than 20 per class, or fewer "
-            "than 5 in one class): its interval is known to be somewhat too short here.",
-            SmallSampleWarning,
-        )
 
 
 def warn_undefined(observed, metric, matrix, proper):

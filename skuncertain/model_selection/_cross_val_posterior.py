@@ -24,6 +24,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import collect_into, warn_user
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import named_metrics
+from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
@@ -298,13 +299,20 @@ class CrossValPosterior(HasReport):
         Posterior
             The posterior, with ``diagnostics``.
         """
-        asked: dict[str, Any] = {
-            "omega": omega,
-            "estimand": estimand,
-            "prior": prior,
-            "rho": rho,
-            "prior_per_fold": prior_per_fold,
-        }
+        options = self._options_of(
+            method,
+            omega=omega,
+            estimand=estimand,
+            prior=prior,
+            rho=rho,
+            prior_per_fold=prior_per_fold,
+        )
+        if options.pools:
+            self.splits.refuse_pooling(options.method)
+        return make_fold_posterior(self.folds(metric, pos_label), options)
+
+    def _options_of(self, method: str | None = None, **asked: Any) -> FoldOptions:
+        """Options of a method: what was not asked for is as set before, if the method knows it."""
         asked = {name: value for name, value in asked.items() if value is not None}
         if method is None:
             pooled_only = {"omega", "estimand"} & asked.keys()
@@ -321,12 +329,8 @@ class CrossValPosterior(HasReport):
         }
         if asked.get("omega", "auto") != "auto":
             before["estimand"] = "algorithm"  # a given omega answers no other question
-        # What was not asked for is as set before, if the method knows it.
         before = {name: value for name, value in before.items() if name in known}
-        options = FoldOptions(method, **(before | asked))
-        if options.pools:
-            self.splits.refuse_pooling(method)
-        return make_fold_posterior(self.folds(metric, pos_label), options)
+        return FoldOptions(method, **(before | asked))
 
     def interval(
         self,
@@ -399,14 +403,20 @@ class CrossValPosterior(HasReport):
             return []
         return [text for name in self.metrics if (text := self.folds(name).disagreement())]
 
-    def warn(self) -> None:
-        """One warning for failed folds, one for folds that disagree."""
+    def warn(self, reason: str = "") -> None:
+        """One warning for failed folds, one for folds that disagree.
+
+        Parameters
+        ----------
+        reason : str, default=""
+            Why folds failed, where it is known.
+        """
         left = len(self.counts)
         if self.failed_folds:
             warn_user(
                 f"left out, because they failed: folds {list(self.failed_folds)} of "
                 f"{left + len(self.failed_folds)} (counted from 0). The answer rests on {left} "
-                f"fold{'s' * (left != 1)}.",
+                f"fold{'s' * (left != 1)}. {reason}".rstrip(),
                 FitFailedWarning,
             )
         if self.splits.overlap:
@@ -459,12 +469,22 @@ class CrossValPosterior(HasReport):
         return data_frame(self, list(rows.values()), index=list(rows)).rename_axis("name")
 
     def report(
-        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+        self,
+        *,
+        methods: Any = None,
+        level: float | None = None,
+        kind: str | None = None,
+        digits: int | None = None,
     ) -> IntervalReport:
         """All metrics with their intervals, the methods side by side, and warnings.
 
         Parameters
         ----------
+        methods : list of str or float, or dict, default=None
+            Methods to show beside the one that was asked for: names of :func:`fold_posterior`,
+            "auto" and "wang_li" or numbers for the omega of "pooled", or a dict of options of
+            `posterior` by title. By default "auto", "wang_li", "averaged", "dirichlet",
+            "bootstrap" (1,000 resamples) and "corrected_t".
         level : float, default=None
             Probability of the intervals; by default as set before.
         kind : {"eti", "hdi"}, default=None
@@ -480,7 +500,7 @@ class CrossValPosterior(HasReport):
         """
         level = self.level if level is None else check_level(level)
         kind = self.kind if kind is None else check_kind(kind)
-        return cv_report(self, level, kind, check_digits(digits))
+        return cv_report(self, level, kind, check_digits(digits), check_methods(methods))
 
 
 def _assumed_splits(counts, n_failed, n_repeats):

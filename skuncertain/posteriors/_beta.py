@@ -215,13 +215,16 @@ class GroupedProportionPosterior(IntegralPosterior):
         return calibrate_ends(self, super()._ends(level, kind), kind, *far)
 
 
-def stack_betas(posteriors):
-    """Single posteriors of one metric, with the same odds, as one stack."""
+def stack_betas(posteriors, question):
+    """Single posteriors with the same odds as one stack about the question that they share."""
     nothing = np.nan, np.nan  # neither 0 nor 1: the ends are those of the posterior
     columns = [(p.a, p.b, p.observed, *(p.about.successes_failures or nothing)) for p in posteriors]
     a, b, observed, hits, misses = np.array(columns, dtype=float).T
     about = replace(
-        posteriors[0].about, observed=observed, successes_failures=(hits, misses), origin=None
+        question,
+        observed=observed,
+        prior=posteriors[0].prior,
+        successes_failures=(hits, misses),
     )
     return BetaPosterior(a, b, odds=posteriors[0].odds, about=about)
 

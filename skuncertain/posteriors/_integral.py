@@ -75,8 +75,14 @@ class IntegralPosterior(Posterior):
         def through(cdf, at=slice(None)):
             return lambda e, part=slice(None): cdf(link.clip(link.to_range(e)), rows[at][part])
 
+        def same(low, high):
+            """Whether the doubles of both are neighbours: there the cdf is a stair."""
+            low, high = (link.clip(link.to_range(e)) for e in (low, high))
+            step = np.spacing(np.minimum(np.abs(low), np.abs(high)))
+            return high - low <= 2 * step  # to_range steps over every other one
+
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
-        invert = partial(invert_cdf, limit=link.limit, finest=link.finest)
+        invert = partial(invert_cdf, limit=link.limit, finest=link.finest, same=same)
         if not hasattr(family, "rough_cdf"):
             return invert(exact, p, start, scale)
         # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,
@@ -86,12 +92,15 @@ class IntegralPosterior(Posterior):
         miss = p - exact(e)
         move = miss * step / (rough(e + step) - p)
         e = e + move
-        left = np.flatnonzero(~(np.abs(miss) < 1e-8))
+        little = np.minimum(1e-8, 0.01 * np.minimum(p, 1 - p))  # far out every bit counts
+        left = np.flatnonzero(~(np.abs(miss) < little))
         if left.size:
             again = p[left] - through(family.cdf, left)(e[left])
             with np.errstate(divide="ignore", invalid="ignore"):
                 e[left] += move[left] * again / (miss[left] - again)
-            left = left[~((np.abs(miss[left] * again) < 1e-12) & np.isfinite(e[left]))]
+            small = np.abs(again) <= np.minimum(0.1 * np.abs(miss[left]), 1e2 * little[left])
+            small &= np.abs(miss[left] * again) < 1e-12
+            left = left[~(small & np.isfinite(e[left]))]
         if left.size:
             e[left] = invert(through(family.cdf, left), p[left], start[left], scale[left])
         return e
@@ -100,6 +109,9 @@ class IntegralPosterior(Posterior):
         rows = np.repeat(np.arange(self._family.size), q.size)
         p = np.tile(q.ravel(), self._family.size)
         return self._quantile_of(p, rows).reshape(self.shape + q.shape)
+
+    def _quantile_each(self, p):
+        return self._quantile_of(p.ravel(), np.arange(self._family.size)).reshape(self.shape)
 
     def _sample(self, size, rng):
         return self._family.sample(rng, size).T.reshape(*self.shape, size)

@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._utils.validation import import_optional, refuse_if
 from skuncertain._utils.warnings import warn_user
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import plain
 
 
@@ -30,6 +31,8 @@ class JointPosterior:
         Prior that was used.
     resolve_name : callable, default=str
         Turns an alias of a metric into its name in `metrics`.
+    about : About, default=About()
+        Class, prevalence, new rows and model, which all the metrics share.
 
     See Also
     --------
@@ -41,7 +44,8 @@ class JointPosterior:
     >>> counts = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
     >>> joint = counts.joint_posterior(["precision", "recall"], random_state=0)
     >>> joint
-    JointPosterior(metrics=('precision', 'recall'), n_draws=20000, prior='default ...', seed=0)
+    JointPosterior(metrics=('precision', 'recall'), pos_label=1, n_draws=20000, prior='default ...',
+    seed=0)
     >>> round(float(joint.correlation()[0, 1]), 1)
     0.3
     """
@@ -51,10 +55,13 @@ class JointPosterior:
     seed: int
     prior: str
     resolve_name: Callable[[str], str] = str
+    about: About = About()
 
     def __repr__(self):
+        new = [] if self.about.n_new is None else [f"n_new={self.about.n_new}"]
+        asked = "".join(f", {text}" for text in [*self.about.named(), *new])
         return (
-            f"JointPosterior(metrics={self.metrics}, n_draws={self.draws.shape[-1]}, "
+            f"JointPosterior(metrics={self.metrics}{asked}, n_draws={self.draws.shape[-1]}, "
             f"prior={self.prior!r}, seed={self.seed})"
         )
 

@@ -185,6 +185,10 @@ def test_predictive_share_of_all_rows_has_the_same_prior():
     new = counts.posterior("accuracy").predictive(50)
     assert_allclose(new.mean(), 24.5 / 27, rtol=1e-12)
     assert new.exact
+    # More rows than outcomes are listed for are drawn from all cells, whose prior is another one.
+    drawn = counts.posterior("accuracy", n_draws=10, random_state=0).predictive(10**7)
+    assert not drawn.exact
+    assert drawn.prior == "default (one pseudo-row per class)"
 
 
 @pytest.mark.parametrize(("n_folds", "n_repeats"), [(10, 1), (5, 1), (5, 4), (2, 1)])

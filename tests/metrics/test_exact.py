@@ -5,7 +5,8 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import betainc, betaln, loggamma
+from numpy.testing import assert_allclose
+from scipy.special import betainc, betaln, gammaincinv, loggamma
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts
@@ -283,6 +284,39 @@ def test_quantiles_of_all_exact_metrics_invert_the_cdf(scale, global_random_seed
             assert posterior.cdf(q) == pytest.approx(p, abs=1e-9 + slack), (name, p, cells)
 
 
+CELLS = ("tp", "fn", "fp", "tn")
+
+
+@pytest.mark.parametrize("prior", ["auto", "jeffreys", "laplace", 2.0])
+@pytest.mark.parametrize("cell", ["fn", "fp"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # 0/0 is the point
+def test_kappa_of_one_huge_cell_against_gamma(cell, prior):
+    # With N rows in fp the other shares are Gamma / N up to 1 / N, and kappa is -2 of that of fn.
+    counts = ConfusionCounts.from_binary(**{key: 2**40 * (key == cell) for key in CELLS})
+    posterior = counts.posterior("cohen_kappa", prior=prior)
+    shape = {"auto": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}.get(prior, prior)
+    q = np.array([0.025, 0.25, 0.5, 0.75, 0.9])
+    expected = -2 * gammaincinv(shape, 1 - q) / 2**40
+    np.testing.assert_allclose(posterior.quantile(q), expected, rtol=1e-9)
+    np.testing.assert_allclose(posterior.cdf(expected), q, atol=1e-10)
+    np.testing.assert_allclose(posterior.cdf(posterior.quantile(q)), q, atol=1e-10)
+
+
+@pytest.mark.parametrize("prior", ["auto", "jeffreys", 2.0])
+@pytest.mark.parametrize("size", [2**20, 2**40])
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # 0/0 is the point
+def test_quantiles_of_one_huge_cell_invert_the_cdf(cell, size, prior):
+    counts = ConfusionCounts.from_binary(**{key: size * (key == cell) for key in CELLS})
+    q = np.array([0.025, 0.5, 0.975])
+    for name in EXACT_TWO_CLASSES:
+        posterior = counts.posterior(name, prior=prior, n_draws=100, random_state=0)
+        if posterior.exact:  # next to 1 floats are few: q lies between the cdf of two neighbours
+            x = posterior.quantile(q)
+            assert np.all(posterior.cdf(x - 2 * np.spacing(np.abs(x))) <= q + 1e-9), name
+            assert np.all(posterior.cdf(x + 2 * np.spacing(np.abs(x))) >= q - 1e-9), name
+
+
 @pytest.mark.parametrize("name", EXACT_TWO_CLASSES)
 @pytest.mark.parametrize(
     "cells", [(30, 0, 0, 30), (0, 30, 30, 0), (1, 0, 0, 0), (0, 0, 0, 40), (0, 12, 0, 30)]
@@ -403,9 +437,11 @@ def test_weak_priors_have_rising_cdfs_and_quantiles(name, prior):
         grid = np.logspace(-300, 300, 61) if np.isinf(high) else np.linspace(low, high, 61)
         assert np.all(np.diff(posterior.cdf(np.unique([*x, *grid]))) > -1e-9)
         inside = (x > low) & (x < high)
-        jump = posterior.cdf(np.nextafter(x, high)) - posterior.cdf(np.nextafter(x, low))
+        # Quantiles are resolved to every other float; more mass than that may lie between two.
+        above, below = (np.nextafter(np.nextafter(x, end), end) for end in (high, low))
+        jump = posterior.cdf(above) - posterior.cdf(below)
         miss = np.abs(posterior.cdf(x) - TAILS)[inside]
-        assert np.all(miss <= 1e-9 + np.abs(jump[inside]))  # what the spacing of floats leaves
+        assert np.all(miss <= 1e-9 + np.abs(jump[inside]))
 
 
 @pytest.mark.parametrize(("q", "end"), [(1e-9, 0.0), (1 - 1e-9, np.inf)])
@@ -414,3 +450,21 @@ def test_quantiles_beyond_floats_are_the_ends_of_the_range(q, end):
     assert odds_ratio_cdf(1e-307, (0.02, 0.02), (0.02, 0.02)) > 2e-9  # so it is below floats
     assert posterior.quantile(q) == end
     assert 0 < posterior.quantile(0.001) < 1e-150
+
+
+@pytest.mark.parametrize("model", ["three_beta", "dirichlet"])
+@pytest.mark.parametrize("metric", ["cohen_kappa", "matthews_corrcoef"])
+def test_density_and_far_quantiles_beside_poles(metric, model):
+    # Empty cells under a weak prior: poles at both ends of both rates.
+    posterior = ConfusionCounts([[0, 2], [30, 0]]).posterior(metric, model=model, prior=0.1)
+    x = posterior.quantile([0.2, 0.5, 0.8, 0.95])
+    step = 1e-4 * np.minimum(1 + x, 1 - x)
+    slope = (posterior.cdf(x + step) - posterior.cdf(x - step)) / (2 * step)
+    assert_allclose(posterior.pdf(x), slope, rtol=2e-3)
+    far = np.array([1 - 1e-6, 1 - 1e-7, 1 - 2e-8])  # all at once, as a shortest interval asks
+    assert_allclose(1 - posterior.cdf(posterior.quantile(far)), 1 - far, rtol=1e-3)
+    low, high = posterior.interval(0.8, "hdi")
+    tails = np.linspace(0, 0.2, 41)
+    widths = posterior.quantile(np.minimum(tails + 0.8, 1)) - posterior.quantile(tails)
+    assert 0 < high - low <= widths.min() * (1 + 1e-4)
+    assert posterior.prob(low, high) == pytest.approx(0.8, abs=1e-6)

@@ -282,7 +282,10 @@ def in_groups(seed):
     [
         (lambda seed: THREE.posterior("f1_macro", n_draws=600, random_state=seed), 200),
         (in_groups, 200),
-        (lambda seed: fold_posterior(PARTS, "mcc", random_state=seed), 40),  # a fitted family
+        (
+            lambda seed: fold_posterior(PARTS, "mcc", n_draws=600, random_state=seed),
+            40,
+        ),  # a fitted family
     ],
     ids=["dirichlet", "groups", "folds"],
 )
