@@ -11,8 +11,10 @@ from skuncertain._reporting.text import clean
 from skuncertain._version import __version__
 from skuncertain.app._forms import (
     CELLS,
+    FOLD_METHODS,
     KINDS,
     LARGEST_COUNT,
+    MODELS,
     MOST_BYTES,
     MOST_NEW_ROWS,
     PRIORS,
@@ -246,6 +248,8 @@ def _show(form, answer):
         metrics=metric_options(page),
         kinds=KINDS,
         priors=PRIORS,
+        models=MODELS,
+        fold_methods=FOLD_METHODS,
         cells=CELLS,
         limits={"count": LARGEST_COUNT, "n_new": MOST_NEW_ROWS, "bytes": MOST_BYTES},
         **_frame(page),

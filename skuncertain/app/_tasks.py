@@ -3,13 +3,13 @@
 import threading
 
 from skuncertain.app._answers import answered
+from skuncertain.app._folds import answer_classifier
 from skuncertain.app._forms import Form
-from skuncertain.app._one import answer_one
 from skuncertain.app._plan import answer_plan
 from skuncertain.app._two import answer_two
 from skuncertain.app._workers import Pool
 
-WORK = {"one": answer_one, "two": answer_two, "plan": answer_plan}
+WORK = {"one": answer_classifier, "two": answer_two, "plan": answer_plan}
 
 
 def compute(task):

@@ -24,7 +24,7 @@ from skuncertain.posteriors._integral import IntegralPosterior
 from skuncertain.posteriors._matched import MatchedPosterior
 
 SMALLEST = 0.02  # shape of a Beta variable; below, ratios of two need more than the range of floats
-SMALLEST_OF_THREE = 0.05  # the same where the prevalence is a variable, too
+SMALLEST_OF_THREE = 0.05  # the same where three variables meet: prevalence, or tp, fp and fn
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
 MOST_DRAWN = 18_000  # cells of members of a stack: 2,000 tables of three classes take seconds
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
@@ -132,7 +132,8 @@ def _beta_shapes(joint, metric, positive):
 
 def _two_class_family(joint, metric, positive):
     """Integral over the rates of two classes: of a pair of Betas where one suffices."""
-    if _uneven(joint.rows, 0.99 * SMALLEST):
+    of_three = metric.base in ("fbeta", "g_score")
+    if _uneven(joint.rows, 0.99 * (SMALLEST_OF_THREE if of_three else SMALLEST)):
         return None
     link, name = Link(*metric.range), metric.name
     cells = {key: shape.ravel() for key, shape in _cells(joint, positive).items()}

@@ -53,6 +53,11 @@ _AVERAGES = {
     "macro avg": {base: f"{base}_macro" for base in BASES},
     "weighted avg": {base: f"{base}_weighted" for base in BASES},
 }
+_METHODS = {
+    "dirichlet": "Dirichlet posterior of one test set",
+    "three_beta": "three Betas of one test set: prevalence, recall and specificity",
+    "rows": "a Dirichlet for each true class of one test set and one for the class frequencies",
+}
 _INTERVAL = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other."
@@ -90,15 +95,14 @@ class MatrixReport:
     ----------
     counts : ConfusionCounts
         A single matrix.
-    level, kind, prior, n_draws, random_state : object
-        See :meth:`ConfusionCounts.posterior` and :func:`interval_report`.
+    level, kind, prior, model, n_draws, random_state : object
+        See :meth:`ConfusionCounts.posterior` and :func:`interval_report`. The classes are reported
+        by the model "dirichlet" only.
     target_names : sequence of str, default=None
         What to call the classes.
     weighted : bool, default=False
         Whether the rows had weights, so that their number is an effective one.
     """
-
-    method = "Dirichlet posterior of one test set"
 
     def __init__(
         self,
@@ -107,6 +111,7 @@ class MatrixReport:
         level=0.95,
         kind="eti",
         prior="auto",
+        model="dirichlet",
         n_draws=None,
         random_state=None,
         target_names=None,
@@ -117,7 +122,12 @@ class MatrixReport:
         self.prior = check_prior(prior, counts.n_classes)
         self.names = _check_names(target_names, counts.labels)
         self.seed, self.weighted = resolve_seed(random_state), weighted
+        options = PosteriorOptions(self.prior, model, None, n_draws, self.seed)
+        self.model = options.checked(counts.n_classes).model
+        self.method = _METHODS[self.model]
         self.options = {"prior": self.prior, "n_draws": n_draws, "random_state": self.seed}
+        if self.model != "dirichlet":
+            self.options["model"] = self.model
         self.used: list = []  # posteriors whose prior and draws the report tells
 
     # ----------------------------------------------------------------------------------------------
@@ -406,6 +416,7 @@ class HasMatrixReport:
         level: float = 0.95,
         kind: str = "eti",
         prior: PriorLike = "auto",
+        model: str = "dirichlet",
         prevalence: Any = None,
         pos_label: LabelLike = None,
         digits: int | None = None,
@@ -427,6 +438,8 @@ class HasMatrixReport:
             Equal-tailed or highest-density.
         prior : str, float or array-like of shape (C, C), default="auto"
             See :meth:`ConfusionCounts.posterior`.
+        model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
+            With `metrics`, see :meth:`ConfusionCounts.posterior`.
         prevalence, pos_label : object, default=None
             With `metrics`, see :meth:`ConfusionCounts.posterior`.
         digits : int, default=None
@@ -446,6 +459,7 @@ class HasMatrixReport:
             level=level,
             kind=kind,
             prior=prior,
+            model=model,
             n_draws=n_draws,
             random_state=random_state,
             target_names=target_names,
@@ -458,6 +472,12 @@ class HasMatrixReport:
                 name,
                 f"{name} needs metrics: without, all classes are reported as they are.",
             )
+        refuse_if(
+            parts.model != "dirichlet",
+            "model",
+            f"model={model!r} needs metrics: without, all classes are reported by the model "
+            "'dirichlet'.",
+        )
         return parts.by_class(digits)
 
 

@@ -33,7 +33,11 @@ from skuncertain.model_selection._fold_methods import (
     make_fold_posterior,
 )
 from skuncertain.model_selection._folds import Folds, warn_of_disagreement
-from skuncertain.model_selection._read_cross_validate import read_counts
+from skuncertain.model_selection._read_cross_validate import (
+    check_fold_counts,
+    read_counts,
+    refuse_repeats,
+)
 from skuncertain.model_selection._splits import Splits
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
@@ -66,7 +70,7 @@ class CrossValPosterior(HasReport):
     """Posteriors of the metrics of a cross-validation.
 
     Made by :func:`cross_val_posterior`, :class:`BayesianCrossValidator` and, from a finished
-    ``cross_validate``, by `from_cv_results`.
+    ``cross_validate``, by `from_cv_results`; from one confusion matrix per fold by `from_counts`.
 
     Parameters
     ----------
@@ -207,15 +211,75 @@ class CrossValPosterior(HasReport):
         )
         if options.pools:
             splits.refuse_pooling(method)
-        positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
         result = cls(
             counts,
-            check_metrics(metrics, counts.n_classes, positive),
+            _metrics_of(counts, metrics),
             options,
             splits,
             failed_folds,
             seed=resolve_seed(random_state),
             assumed=assumed,
+            level=check_level(level),
+            kind=check_kind(kind),
+        )
+        result.warn()
+        return result
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ConfusionCounts,
+        *,
+        n_repeats: int = 1,
+        metrics: MetricsLike | None = None,
+        method: str = "pooled",
+        omega: Any = "auto",
+        estimand: str = "algorithm",
+        prior: PriorLike = 1.0,
+        level: float = 0.95,
+        kind: str = "eti",
+        random_state: RandomStateLike = None,
+    ) -> CrossValPosterior:
+        """Turn one confusion matrix per fold into posteriors.
+
+        Parameters
+        ----------
+        counts : ConfusionCounts of shape (folds,)
+            One matrix per fold; together they test every row `n_repeats` times.
+        n_repeats : int, default=1
+            Repetitions of the folds: it divides the number of folds and the rows of every class.
+        metrics, method, omega, estimand, prior, level, kind, random_state : object
+            See :meth:`from_cv_results`.
+
+        Returns
+        -------
+        CrossValPosterior
+            As from :meth:`from_cv_results`.
+
+        See Also
+        --------
+        fold_posterior : One metric, also for stacks of cross-validations.
+
+        Examples
+        --------
+        >>> from skuncertain import ConfusionCounts
+        >>> from skuncertain.model_selection import CrossValPosterior
+        >>> folds = ConfusionCounts([[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]])
+        >>> CrossValPosterior.from_counts(folds).interval("recall")
+        Interval(low=0.502..., high=0.896...)
+        """
+        check_fold_counts(counts)
+        options = FoldOptions(method, omega, estimand, prior)
+        options.prior_for(counts.n_classes)
+        splits = _assumed_splits(counts, 0, n_repeats)
+        refuse_repeats(counts, splits.n_repeats)
+        result = cls(
+            counts,
+            _metrics_of(counts, metrics),
+            options,
+            splits,
+            seed=resolve_seed(random_state),
+            assumed=True,
             level=check_level(level),
             kind=check_kind(kind),
         )
@@ -521,3 +585,9 @@ def _assumed_splits(counts, n_failed, n_repeats):
     )
     size = np.asarray(counts.n)
     return Splits(size.sum() // repeats - size, size, repeats)
+
+
+def _metrics_of(counts, metrics):
+    """Return {name as asked: Metric} of counts; None gives the usual ones."""
+    positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
+    return check_metrics(metrics, counts.n_classes, positive)

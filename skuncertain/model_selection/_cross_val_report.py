@@ -81,6 +81,21 @@ def cv_report(result, level, kind, digits=None, methods=None):
     )
 
 
+def tell_folds(report, counts, names):
+    """Name the folds of a report as their file does, and tell those that lack a class."""
+    for row, name in zip(report.summary["sections"]["folds"]["rows"], names, strict=True):
+        row["split"] = name
+    lacking = counts.counts.sum(axis=-1) == 0  # (folds, classes)
+    for label, folds in zip(counts.labels, lacking.T, strict=True):
+        if folds.any() and not folds.all():
+            some = [str(name) for name, lacks in zip(names, folds, strict=True) if lacks]
+            listed = ", ".join(some[:10]) + (", ..." if len(some) > 10 else "")
+            report.summary["warnings"].append(
+                f"{len(some)} of {len(names)} folds hold no row of class {label}: {listed}. The "
+                "class has no recall there; in the pooled counts it has."
+            )
+
+
 def _prior_text(result):
     """Priors of the metrics; those that are not proportions have another."""
     metrics: dict = {}

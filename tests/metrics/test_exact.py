@@ -334,6 +334,7 @@ def test_extreme_matrices_have_width_and_stay_in_range(name, cells):
             assert low <= observed <= high
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_steep_integrals_are_refined(global_random_seed):
     # cdf(quantile(0.3)) was 0.302, and the density jumped between 240 and 440.
     counts = ConfusionCounts([[977637, 414412], [0, 0]])
@@ -462,9 +463,28 @@ def test_density_and_far_quantiles_beside_poles(metric, model):
     slope = (posterior.cdf(x + step) - posterior.cdf(x - step)) / (2 * step)
     assert_allclose(posterior.pdf(x), slope, rtol=2e-3)
     far = np.array([1 - 1e-6, 1 - 1e-7, 1 - 2e-8])  # all at once, as a shortest interval asks
-    assert_allclose(1 - posterior.cdf(posterior.quantile(far)), 1 - far, rtol=1e-3)
+    assert_allclose(posterior.cdf(posterior.quantile(far)), far, atol=2e-10)
     low, high = posterior.interval(0.8, "hdi")
     tails = np.linspace(0, 0.2, 41)
     widths = posterior.quantile(np.minimum(tails + 0.8, 1)) - posterior.quantile(tails)
     assert 0 < high - low <= widths.min() * (1 + 1e-4)
     assert posterior.prob(low, high) == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_quantiles_of_a_cdf_that_is_not_nearly_normal():
+    posterior = ConfusionCounts([[0, 2**20], [0, 0]]).posterior("matthews_corrcoef")
+    tails = np.array([0.1, 0.5, 0.7, 0.8, 0.9])
+    assert_allclose(posterior.cdf(posterior.quantile(tails)), tails, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("metric", ["f2", "f0.5", "g_score", "lr-", "fdr"])
+def test_quantiles_of_weak_priors_rise(metric, prior):
+    tails = np.array([0.001, 0.025, 0.25, 0.5, 0.75, 0.975, 0.999])
+    for cells in ([1, 0, 0, 0], [0, 0, 64, 0], [0, 64, 0, 1], [0, 0, 10**9, 2]):
+        counts = ConfusionCounts(np.reshape(cells, (2, 2)))
+        posterior = counts.posterior(metric, prior=prior, random_state=0)
+        x = posterior.quantile(tails)
+        assert np.all(np.diff(x) >= 0)  # NaN does not rise either

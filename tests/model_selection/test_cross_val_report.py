@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import beta, t
 
 from skuncertain import ConfusionCounts
+from skuncertain.metrics import make_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES
 from skuncertain.model_selection import fold_interval
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
@@ -102,8 +103,10 @@ def test_draws_are_told_of_the_metrics_that_have_them():
     three = [np.diag([9, 8, 7]) + 1] * 3
     assert report_of(FOLDS)["settings"]["draws"] is None
     assert report_of(three, ["accuracy"])["settings"]["draws"] is None
-    told = report_of(three, ["accuracy", "mcc", "f1_macro"])["settings"]["draws"]
-    assert told.endswith(" for mcc, f1_macro, seed 7")
+    corner = make_metric(lambda m: m[..., 0, 0] / m.sum(axis=(-2, -1)), name="corner")
+    assert report_of(three, ["mcc", "f1_macro"])["settings"]["draws"] is None
+    told = report_of(three, ["accuracy", corner])["settings"]["draws"]
+    assert told.endswith(" for corner, seed 7")
     assert int(told.split()[0]) > 1000
 
 
