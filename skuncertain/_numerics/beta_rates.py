@@ -303,9 +303,8 @@ class Rates:
         rule = self._rule_phi.take(rows)
         kinks = self.form.kinks(t, rows)
         kinked = np.any((np.asarray(kinks) > 0) & (np.asarray(kinks) < 1))
-        if (
-            not kinked and self._least(rows).min(initial=1.0) >= _WEAK
-        ):  # poles want the closer nodes, too
+        weak = self._least(rows).min(initial=1.0) < _WEAK  # poles want the closer nodes, too
+        if not kinked and not weak:
             return rule.nodes(self.n_phi)
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
         others = edges[::-1] if isinstance(self.form, _Kappa) else 1 - edges  # mirrored at 1/2
