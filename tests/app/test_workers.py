@@ -197,7 +197,11 @@ def test_close(make_pool, in_background, tmp_path):
 
 
 PROGRAM = """
-import sys, threading
+import signal, sys, threading
+for name in ("SIGHUP", "SIGTERM"):  # what started the tests, such as nohup, may have them ignored
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, {support!r})
 from skuncertain.app._workers import Pool
 pool = Pool("worker_cases:work", 2)

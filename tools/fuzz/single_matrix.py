@@ -149,7 +149,8 @@ def one_matrix(source):
     n_classes = source.pick((2, 2, 3))
     metric, name, positive = make.metric_for(source, n_classes)
     model = source.pick(("dirichlet", "dirichlet", "rows"))
-    elsewhere = make.prevalence(source) if n_classes == 2 and source.rarely(6) else None
+    movable = n_classes == 2 and name != "prevalence"  # it cannot be asked for and given
+    elsewhere = make.prevalence(source) if movable and source.rarely(6) else None
     slow = model == "rows" or elsewhere is not None or "kappa" in name or "matthews" in name
     cells = make.matrices(source, (), n_classes, largest=10**6 if slow else 2**50)
     labels = source.pick(make.LABELS)[:n_classes]
