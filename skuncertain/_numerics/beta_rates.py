@@ -16,6 +16,7 @@ from skuncertain._numerics.quadrature import (
     Influence,
     Integrand,
     moments_by_rule,
+    skewness_by_rule,
 )
 
 _NODES = (80, 112)  # of the false positive rate: a whole range, a cut one
@@ -335,13 +336,21 @@ class Rates:
 
     def moments(self):
         """Mean and variance of every row."""
+        return moments_by_rule(*self._rule())
+
+    def skewness(self):
+        """Skewness of every row."""
+        return skewness_by_rule(*self._rule())
+
+    def _rule(self):
+        """The metric as a function of its variables, these, and their numbers of nodes."""
         if self.fixed:
-            return moments_by_rule(
+            return (
                 lambda x, x_, y, y_, row: self.form.value(self.phi[row], x, x_, y, y_, row),
                 [self.recall, self.fpr],
                 [128, 128],
             )
-        return moments_by_rule(
+        return (
             lambda x, x_, y, y_, phi, _, row: self.form.value(phi, x, x_, y, y_, row),
             [self.recall, self.fpr, self.phi],
             [96, 96, 64],

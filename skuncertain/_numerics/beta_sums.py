@@ -11,7 +11,7 @@ from scipy.interpolate import make_interp_spline
 from scipy.special import ndtri
 
 from skuncertain._numerics.beta import beta_cdf, odds_slope, scale_odds
-from skuncertain._numerics.quadrature import N_CUT, N_NODES, BetaRule, beta_moments
+from skuncertain._numerics.quadrature import N_CUT, N_NODES, BetaRule, beta_moments, beta_skewness
 
 _MAX_TERMS = 1024
 
@@ -65,6 +65,12 @@ class BetaSum:
         moments = beta_moments(self.a.ravel(), self.b.ravel(), self.odds)
         mean, variance = (moment.reshape(self.a.shape) for moment in moments)
         return (self.weights * mean).sum(axis=1), (self.weights**2 * variance).sum(axis=1)
+
+    def skewness(self):
+        """Skewness of every row: third cumulants add."""
+        shapes = self.a.ravel(), self.b.ravel(), self.odds
+        third = (beta_skewness(*shapes) * beta_moments(*shapes)[1] ** 1.5).reshape(self.a.shape)
+        return (self.weights**3 * third).sum(axis=1) / self.moments()[1] ** 1.5
 
     def sample(self, rng, size):
         """Independent draws of shape (size, rows)."""

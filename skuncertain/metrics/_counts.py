@@ -31,11 +31,12 @@ from skuncertain.metrics._formulas import collapse, two_by_two
 from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels, plain_label
 from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._posterior import BetterThanChance, PosteriorOptions, PosteriorRequest
-from skuncertain.metrics._priors import resolve_prior
+from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import canonical_name, get_metric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
 from skuncertain.metrics._values import score_of
 from skuncertain.posteriors._base import Posterior, plain
+from skuncertain.posteriors._dirichlet import DirichletPosterior
 from skuncertain.posteriors._joint import JointPosterior
 
 
@@ -504,6 +505,25 @@ class ConfusionCounts(HasMatrixReport):
         draws.flags.writeable = False
         names = tuple(metric.name for metric in found)
         return JointPosterior(names, draws, seed, resolved.text, canonical_name)
+
+    def dirichlet_posterior(self, *, prior: PriorLike = "auto") -> DirichletPosterior:
+        """Posterior of the probabilities of all cells together.
+
+        Parameters
+        ----------
+        prior : str, float or array-like of shape (C, C), default="auto"
+            As in :meth:`posterior`. "auto" is "neutral" for two classes and "shared" for more.
+
+        Returns
+        -------
+        DirichletPosterior
+            With ``alpha``, density, moments, draws of whole matrices, and ``predictive``.
+        """
+        resolved = resolve_prior(check_prior(prior, self.n_classes), self.n_classes)
+        matrix = self.counts.astype(float)
+        return DirichletPosterior(
+            matrix + cell_prior(resolved.value, matrix), n=self.n, prior=resolved.text
+        )
 
     def better_than_chance(
         self,

@@ -88,6 +88,17 @@ class PosteriorRequest:
         matrix = self.counts.counts.astype(float)
         return posterior_of(matrix, self.metric, self.positive, self.options, origin=self)
 
+    @property
+    def alpha(self):
+        """Shapes of the cells, None unless they are one Dirichlet."""
+        matrix = self.counts.counts.astype(float)
+        name = self.metric.name
+        rate = get_metric(RATE_OF_ODDS[name]) if name in RATE_OF_ODDS else self.metric
+        seen, _, prior = _view(matrix, rate, self.positive, self.options)
+        if prior.own_proportion or not self.options.one_dirichlet(prior):
+            return None
+        return seen + cell_prior(prior.value, seen)
+
     def predictive(self, n):
         """Distribution of the metric on a new test set of `n` rows."""
         matrix = self.counts.counts.astype(float)

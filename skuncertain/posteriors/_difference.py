@@ -186,6 +186,11 @@ class _ByQuantiles:
         """Mean and variance."""
         return np.array([self.mean]), np.array([self.variance])
 
+    def skewness(self):
+        """Skewness: third cumulants are subtracted."""
+        third = [part.skewness() * part.std() ** 3 for part in self.parts]
+        return np.array([(third[1] - third[0]) / self.variance**1.5])
+
     def sample(self, rng, size):
         """Draws of shape (size, 1)."""
         a, b = (part.sample(size, rng) for part in self.parts)

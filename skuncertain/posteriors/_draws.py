@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from skuncertain._numerics.mode import mode_of_sorted
 from skuncertain._numerics.shortest_interval import shortest_of_sorted
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
@@ -45,6 +46,25 @@ class DrawsPosterior(Posterior):
 
     def _std(self):
         return self._reduce(np.std, np.nanstd)
+
+    def _skewness(self):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            away = (self.draws - self._mean()[..., None]) / self._std()[..., None]
+            return np.where(
+                self._std() > 0, np.mean(away**3, axis=-1, where=~np.isnan(self.draws)), np.nan
+            )
+
+    def _mode(self):
+        if self._complete:
+            return mode_of_sorted(self._sorted.reshape(-1, self.n_draws)).reshape(self.shape)
+        return self._of_members(lambda draws: mode_of_sorted(draws[None])[0])
+
+    def _of_members(self, function):
+        """``function(draws)`` of the defined draws of every member; NaN where there are none."""
+        flat = self._sorted.reshape(-1, self.n_draws)
+        defined = [draws[~np.isnan(draws)] for draws in flat]
+        values = [function(draws) if draws.size else np.nan for draws in defined]
+        return np.reshape(values, self.shape)
 
     def _reduce(self, plain, skipping):
         with np.errstate(invalid="ignore", over="ignore"):  # an odds ratio may be infinite
