@@ -1,5 +1,6 @@
 """Skewness and mode of all families of posteriors."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
@@ -104,8 +105,8 @@ def test_ratios_without_a_third_moment(fp, expected):
 
 
 def test_odds_are_beta_prime():
-    posterior = COUNTS.posterior("pretest_odds", prior=0.5)
-    a, b = 26, 39
+    posterior = COUNTS.posterior("true_positive_odds", prior=0.5)
+    a, b = 20.5, 5.5
     assert posterior.skewness() == pytest.approx(stats.betaprime(a, b).stats("s"), rel=1e-9)
     assert posterior.mode() == pytest.approx((a - 1) / (b + 1), rel=1e-6)
 
@@ -115,11 +116,17 @@ def test_skewness_of_large_counts_keeps_its_digits():
     assert BetaPosterior(a, b).skewness() == pytest.approx(
         2 * (b - a) * np.sqrt(a + b) / ((a + b) * np.sqrt(a * b)), rel=1e-6
     )
-    ratio = COUNTS.__class__([[9 * 10**8, 10**8], [10**8, 9 * 10**8]])
-    found = ratio.posterior("positive_likelihood_ratio", prior="haldane").skewness()
-    few = ConfusionCounts([[900, 100], [100, 900]])
-    of_few = few.posterior("positive_likelihood_ratio", prior="haldane").skewness()
-    assert found == pytest.approx(of_few / 1000, rel=0.02)  # it shrinks with the root of n
+    many = ConfusionCounts([[9 * 10**8, 10**8], [10**8, 9 * 10**8]])
+    found = many.posterior("positive_likelihood_ratio", prior="haldane").skewness()
+    with mpmath.workdps(80):
+        a, b = mpmath.mpf(9 * 10**8), mpmath.mpf(10**8)
+
+        def moment(k):  # E[u**k] E[v**-k], u ~ Beta(a, b), v ~ Beta(b, a)
+            return mpmath.beta(a + k, b) * mpmath.beta(b - k, a) / mpmath.beta(a, b) ** 2
+
+        first, second, third = (moment(k) for k in (1, 2, 3))
+        truth = (third - 3 * first * second + 2 * first**3) / (second - first**2) ** 1.5
+    assert found == pytest.approx(float(truth), rel=1e-6)
 
 
 def test_beta_skewness_and_mode_are_the_textbook_ones():
