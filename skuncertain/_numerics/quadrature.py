@@ -338,7 +338,7 @@ def beta_moments(a, b, odds=1.0):
 
 
 def beta_skewness(a, b, odds=1.0):
-    """Skewness of M with `odds` times the odds of X ~ Beta(a, b), arrays (rows,); NaN for points."""
+    """Skewness of M with `odds` times the odds of X ~ Beta(a, b), (rows,); NaN if constant."""
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = 2 * (b - a) / (a + b + 2) * np.sqrt((a + b + 1) / a / b)
     skewness[(a == 0) | (b == 0)] = np.nan
@@ -354,7 +354,7 @@ def beta_skewness(a, b, odds=1.0):
 
 
 def power_skewness(*factors):
-    """Skewness of a product of u, 1/u or an odds u / (1 - u): factors ((a, b), r, s) of u**r (1-u)**s.
+    """Skewness of a product of factors ((a, b), r, s): u**r (1 - u)**s, which is u, 1/u or odds.
 
     From the relative steps E[M**(k+1)] / E[M**k] of the moments, which are rational; differences of
     the moments themselves would cancel. Infinite where only the third one is, NaN where the second

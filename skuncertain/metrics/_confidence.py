@@ -40,8 +40,8 @@ from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, propo
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._interval import Interval, make_interval
 
-_BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
-_METHODS = (*_BINOMIAL, "bootstrap", "bca")
+BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
+_METHODS = (*BINOMIAL, "bootstrap", "bca")
 
 
 def confidence_interval(
@@ -117,7 +117,7 @@ def confidence_interval(
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
     matrix = counts.counts.astype(float)
-    if method in _BINOMIAL:
+    if method in BINOMIAL:
         return _of_proportion(matrix, found, positive, level, method)
     named = groups is not None
     by_group = group_matrices(y_true, y_pred, groups, counts.labels) if named else None
@@ -141,7 +141,7 @@ def _of_proportion(matrix, metric, positive, level, method):
             f"{metric.name} is 0/0 in the data: the interval is its whole range.",
             UndefinedMetricWarning,
         )
-    low, high = _binomial(hits, misses, level, method)
+    low, high = binomial_interval(hits, misses, level, method)
     if of_odds:
         with np.errstate(divide="ignore"):
             return make_interval(low / (1 - low), high / (1 - high))
@@ -160,7 +160,7 @@ class _Resampling:
 
     def checked(self, groups):
         """Return the settings with a number of replicates; what does not fit is refused."""
-        if self.method in _BINOMIAL:
+        if self.method in BINOMIAL:
             for name in ("n_resamples", "random_state"):
                 refuse_if(
                     getattr(self, name) is not None,
@@ -242,7 +242,7 @@ def _warn_degenerate(metric, low, high):
         )
 
 
-def _binomial(hits, misses, level, method):
+def binomial_interval(hits, misses, level, method):
     """Interval of a binomial proportion, elementwise."""
     n = hits + misses
     alpha = 1 - level

@@ -431,8 +431,11 @@ class ConfusionCounts(HasMatrixReport):
             See :func:`get_metric`.
         prior : str, float or array-like of shape (C, C), default="auto"
             "auto", "neutral" (1/3 per cell), "jeffreys" (1/2), "laplace" (1), "haldane" (0),
-            "shared", "total_one", a number per cell, or pseudo-counts for all cells, rows true. In
-            the models "three_beta" and "rows" a number stands on each side of each proportion.
+            "shared", "total_one", a number per cell, or pseudo-counts for all cells, rows true. A
+            BetaPosterior is a prior of the metric itself, if that is a proportion. In the models
+            "three_beta" and "rows" a number stands on each side of each proportion, and a dict
+            gives each its own: ``{"prevalence": (2, 8), "recall": 1}``, "specificity"; with more
+            classes "prevalence" (C,) and "rows" (C, C). What it leaves out has 1/3.
         model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
             One Dirichlet over all cells; or a Dirichlet per true class and one for the class
             frequencies ("rows"), which with two classes is "three_beta".
@@ -459,7 +462,7 @@ class ConfusionCounts(HasMatrixReport):
             self,
             found,
             self.positive_index(found, pos_label),
-            options.checked(self.n_classes),
+            options.checked(self.n_classes, one_metric=True),
         ).posterior()
 
     def joint_posterior(
@@ -499,7 +502,7 @@ class ConfusionCounts(HasMatrixReport):
         positive = self.positive_index(of_one_class, pos_label)
         positive = self.n_classes - 1 if positive is None else positive
         n = None if n is None else check_integer("n", n, low=1, high=2**53)
-        resolved = resolve_prior(options.prior, self.n_classes)
+        resolved = resolve_prior(options.prior, self.n_classes, positive=positive)
         joint = build_model(self.counts.astype(float), resolved, options, positive)
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False

@@ -27,6 +27,7 @@ from skuncertain.metrics._count import fitting_counts, group_matrices
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import LARGEST, PER_CELL
+from skuncertain.metrics._rate_prior import rate_pair
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
@@ -104,7 +105,7 @@ def metric_posterior(
         y_true, y_pred, groups, labels=labels, pos_label=pos_label, sample_weight=sample_weight
     )
     options = PosteriorOptions(prior, model, prevalence, n_draws, random_state).checked(
-        counts.n_classes
+        counts.n_classes, one_metric=groups is None
     )
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
@@ -203,8 +204,9 @@ def proportion_posterior(
     ----------
     successes, failures : int or array-like of int
         Counts.
-    prior : float or str, default=0.5
-        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace".
+    prior : float, str, tuple of two float or BetaPosterior, default=0.5
+        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace"; or
+        pseudo-counts (successes, failures), or the Beta that has them for shapes.
 
     Returns
     -------
@@ -220,12 +222,19 @@ def proportion_posterior(
     >>> from skuncertain.metrics import proportion_posterior
     >>> proportion_posterior(successes=435, failures=65).interval()  # 435 right out of 500
     Interval(low=0.838..., high=0.897...)
+    >>> proportion_posterior(10, 5, prior=(27, 2))  # what 29 earlier rows have shown
+    BetaPosterior(metric='proportion', a=37, b=7, prior='27 and 2')
     """
     hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
     if isinstance(prior, str):
         prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
-    before = check_number("prior", prior, low=0, high=LARGEST)
+    if isinstance(prior, BetaPosterior) or np.ndim(prior):
+        a, b = rate_pair("the proportion", prior)
+        text = f"{a:g} and {b:g}"
+    else:
+        a = b = check_number("prior", prior, low=0, high=LARGEST)
+        text = f"{a:g} on each side"
     with np.errstate(invalid="ignore"):
         observed = hits / (hits + misses)
-    about = About(metric="proportion", observed=observed, prior=f"{before:g} on each side")
-    return BetaPosterior(hits + before, misses + before, about=about)
+    about = About(metric="proportion", observed=observed, prior=text)
+    return BetaPosterior(hits + a, misses + b, about=about)

@@ -55,8 +55,11 @@ class PosteriorOptions:
     n_draws: int | None = None
     random_state: RandomStateLike = None
 
-    def checked(self, n_classes):
-        """Return the options with a checked prior; what cannot work is refused."""
+    def checked(self, n_classes, one_metric=False):
+        """Return the options with a checked prior; what cannot work is refused.
+
+        `one_metric` says whether a prior of the metric itself makes sense.
+        """
         check_choice("model", self.model, MODELS)
         check_random_state(self.random_state)
         if self.n_draws is not None:
@@ -67,11 +70,20 @@ class PosteriorOptions:
             f"model 'three_beta' is for two classes, got {n_classes}: use model='rows', "
             "or one_vs_rest(...).",
         )
-        return replace(self, prior=check_prior(self.prior, n_classes))
+        plain = self.model == "dirichlet"
+        proportion = one_metric and plain and self.prevalence is None
+        prior = check_prior(self.prior, n_classes, proportion=proportion, rates=not plain)
+        refuse_if(
+            self.prevalence is not None and getattr(prior, "has_prevalence", False),
+            "prior",
+            "prior of the prevalence: prevalence= gives the prevalence already. Leave one out.",
+        )
+        return replace(self, prior=prior)
 
     def one_dirichlet(self, prior):
         """Whether all cells together are one Dirichlet under this resolved prior."""
-        return self.prevalence is None and (self.model == "dirichlet" or prior.per_cell is None)
+        without = prior.per_cell is None and prior.frequencies is None
+        return self.prevalence is None and (self.model == "dirichlet" or without)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +139,7 @@ def _view(matrix, metric, positive, options):
     )
     one_of_many = metric.average == "binary" and n_classes > 2
     if not (one_of_many and options.model == "dirichlet" and one_number):
-        return matrix, positive, resolve_prior(prior, n_classes)
+        return matrix, positive, resolve_prior(prior, n_classes, positive=positive)
     resolved = resolve_prior(prior, n_classes if prevalence is None else 2, metric)
     if resolved.own_proportion:
         return matrix, positive, resolved
@@ -154,9 +166,9 @@ def posterior_of(matrix, metric, positive, options, origin=None):
     )
     if prior.own_proportion:
         warn_undefined(observed, metric, matrix, proper=True)
-        hits, misses, odds = proportion_counts(seen, rate, positive)
-        before = prior.value
-        return _shown(BetaPosterior(hits + before, misses + before, odds=odds, about=about))
+        return _shown(
+            BetaPosterior(**_own_shapes(seen, rate, positive, options, prior), about=about)
+        )
     pseudo = cell_prior(prior.value, seen)
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
@@ -180,6 +192,27 @@ def posterior_of(matrix, metric, positive, options, origin=None):
         "{name} is 0/0 in {share:.2%} of the draws; they are left out. A prior above 0 on every "
         "cell avoids this.",
     )
+
+
+def _own_shapes(matrix, metric, positive, options, prior):
+    """Shapes and odds of a metric whose own proportion has the prior."""
+    found, given = proportion_counts(matrix, metric, positive), options.prior
+    if isinstance(given, BetaPosterior):
+        refuse_if(
+            found is None,
+            "prior",
+            f"a BetaPosterior is a prior of a proportion, and metric {metric.name!r} is none: "
+            "give pseudo-counts of the cells.",
+        )
+        refuse_if(
+            found[2] != given.odds,
+            "prior",
+            f"the odds of {metric.name} are {found[2]:g} times those of the proportion that it is "
+            f"made of: its prior is BetaPosterior(a, b, odds={found[2]:g}).",
+        )
+    hits, misses, odds = found
+    before = prior.value if isinstance(prior.value, tuple) else (prior.value, prior.value)
+    return {"a": hits + before[0], "b": misses + before[1], "odds": odds}
 
 
 def _beta_of(hits, misses, odds, about):
@@ -226,10 +259,18 @@ def predictive_of(matrix, metric, positive, options, n):
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
     matrix, positive, prior = _view(matrix, metric, positive, options)
-    if prior.own_proportion:  # a new test set needs all cells
+    if isinstance(options.prior, BetaPosterior):
+        shapes = _own_shapes(matrix, metric, positive, options, prior)
+        rows = matrix.sum(axis=(-2, -1)) + sum(prior.value)
+        refuse_if(
+            shapes["odds"] != 1 or not np.allclose(shapes["a"] + shapes["b"], rows, rtol=1e-12),
+            "prior",
+            f"the prior of {metric.name} alone does not say what other cells of a new test set "
+            "hold: give pseudo-counts of the cells.",
+        )
+    elif prior.own_proportion:  # a new test set needs all cells
         matrix, positive = two_by_two(*collapse(matrix, positive)), 1
         prior = resolve_prior(options.prior, 2)
-    joint = build_model(matrix, prior, options, positive)
     about = About(
         metric=metric.name,
         range=metric.range,
@@ -237,6 +278,9 @@ def predictive_of(matrix, metric, positive, options, n):
         description=f"{options.model}, predictive for n={n}",
         greater_is_better=metric.greater_is_better,
     )
+    if isinstance(options.prior, BetaPosterior):
+        return BetaBinomialPosterior(shapes["a"], shapes["b"], n, about)
+    joint = build_model(matrix, prior, options, positive)
     found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
     if found is not None and found[2] == 1 and n <= 1_000_000:  # else the table is too long
         hits, misses, _ = found

@@ -5,6 +5,7 @@ What "auto" means is decided here, in `resolve_prior`, and nowhere else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._rate_prior import RatePrior
+from skuncertain.posteriors._beta import BetaPosterior
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
 LARGEST = 1e12  # beyond, sums with the counts lose them
@@ -32,17 +35,20 @@ class ResolvedPrior(NamedTuple):
 
     Attributes
     ----------
-    value : str, float or ndarray of shape (C, C)
-        What `cell_prior` takes; with `own_proportion` the pseudo-count on each side.
+    value : str, float, ndarray of shape (C, C) or tuple of two
+        What `cell_prior` takes; with `own_proportion` the pseudo-count on each side, or on both.
     text : str
         For reprs and reports.
     own_proportion : bool
         Whether it stands on each side of the metric's own proportion instead of on the cells.
+    frequencies : ndarray of shape (C,) or None
+        Pseudo-rows of the classes, where they have a prior of their own.
     """
 
-    value: str | float | np.ndarray
+    value: str | float | np.ndarray | tuple
     text: str
     own_proportion: bool = False
+    frequencies: np.ndarray | None = None
 
     @property
     def per_cell(self) -> float | None:
@@ -65,7 +71,7 @@ _TITLES = {
 }
 
 
-def resolve_prior(prior, n_classes, metric=None):
+def resolve_prior(prior, n_classes, metric=None, positive=1):
     """Replace "auto" by what it means, and say so in words.
 
     `prior` is what `check_prior` returns. Without a metric, or for one that sees all cells, "auto"
@@ -74,6 +80,12 @@ def resolve_prior(prior, n_classes, metric=None):
     """
     if isinstance(prior, ResolvedPrior):
         return prior
+    if isinstance(prior, BetaPosterior):
+        shapes = float(prior.a), float(prior.b)
+        return ResolvedPrior(shapes, "Beta({:g}, {:g}) on the metric".format(*shapes), True)
+    if isinstance(prior, RatePrior):
+        cells, classes = prior.pseudo_rows(positive)
+        return ResolvedPrior(cells, prior.text, frequencies=classes)
     if not (isinstance(prior, str) and prior == "auto"):
         return ResolvedPrior(prior, describe_prior(prior))
     one_class = metric is not None and metric.average == "binary"
@@ -87,8 +99,29 @@ def resolve_number(prior, default):
     return default if isinstance(prior, str) and prior == "auto" else prior
 
 
-def check_prior(prior, n_classes):
-    """Return a name, a float or a (C, C) array; anything else is refused with the reason."""
+def check_prior(prior, n_classes, *, proportion=False, rates=False):
+    """Return a name, a float or a (C, C) array; anything else is refused with the reason.
+
+    `proportion` and `rates` say whether a BetaPosterior of the metric and a dict of priors of the
+    rates make sense, too; the dict becomes a `RatePrior`.
+    """
+    if isinstance(prior, BetaPosterior):
+        refuse_if(
+            not proportion or prior.shape != (),
+            "prior",
+            "a BetaPosterior is a prior of one proportion: it needs a single Beta, one metric, "
+            "model='dirichlet' and no prevalence; got {value}.",
+            prior,
+        )
+        return prior
+    if isinstance(prior, Mapping):
+        refuse_if(
+            not rates,
+            "prior",
+            "a dict is a prior of the rates of model='three_beta' or 'rows', got {value}.",
+            prior,
+        )
+        return RatePrior.of(prior, n_classes)
     if isinstance(prior, str):
         if prior not in NAMES:
             raise InvalidParameterError(

@@ -1,8 +1,8 @@
 """Distributions of one number, behind one protocol.
 
-Every posterior has ``mean``, ``median``, ``std``, ``pdf``, ``cdf``, ``quantile``, ``interval``,
-``prob``, ``sample``, ``skewness`` and ``mode``, whether it is a Beta, an integral, Student's t or draws; ``exact`` says
-which. :class:`DirichletPosterior` is the posterior of a whole confusion matrix.
+Every posterior has ``mean``, ``median``, ``mode``, ``std``, ``skewness``, ``pdf``, ``cdf``,
+``quantile``, ``interval``, ``prob`` and ``sample``, whether it is a Beta, an integral, Student's t
+or draws; ``exact`` says which. :class:`DirichletPosterior` is that of a whole confusion matrix.
 """
 
 from skuncertain.posteriors._about import About

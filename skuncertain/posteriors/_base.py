@@ -1,8 +1,8 @@
 """Univariate posteriors with one protocol, whatever their family.
 
 Every posterior answers ``mean median mode std skewness pdf cdf quantile interval prob sample`` and
-says whether it is ``exact``. Stacked parameters give stacked answers: ``cdf``, ``pdf`` and ``prob`` broadcast
-their argument against the stack, ``quantile`` and ``sample`` add the new axes at the end.
+says whether it is ``exact``. Stacked parameters give stacked answers: ``cdf``, ``pdf`` and ``prob``
+broadcast their argument against the stack, ``quantile`` and ``sample`` add the new axes at the end.
 """
 
 from __future__ import annotations

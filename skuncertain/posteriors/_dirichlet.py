@@ -296,7 +296,7 @@ class DirichletPosterior(_OfMatrices):
         if n is None:
             totals = np.unique([np.nan] if self.n is None else np.asarray(self.n, dtype=float))
             refuse_if(
-                totals.size != 1 or not totals[0] == np.rint(totals[0]) or totals[0] < 1,
+                totals.size != 1 or totals[0] != np.rint(totals[0]) or totals[0] < 1,
                 "n",
                 "n must be given: there is no common whole number of observed rows.",
             )
