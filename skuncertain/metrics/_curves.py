@@ -245,9 +245,7 @@ class PrecisionRecallBand(_Band):
             )
         share: Any = self.n_positive + 0.5, self.n_negative + 0.5
         share = self.prevalence[0] if self.known else share
-        return _at_places(
-            partial(self.rate.precision, prevalence=share, level=self.level), recall
-        )
+        return _at_places(partial(self.rate.precision, prevalence=share, level=self.level), recall)
 
 
 def _at_places(ends, x):

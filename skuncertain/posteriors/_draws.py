@@ -6,9 +6,13 @@ import numpy as np
 
 from skuncertain._numerics.mode import mode_of_sorted
 from skuncertain._numerics.shortest_interval import shortest_of_sorted
+from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import FewDrawsWarning
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._base import Posterior, plain
+from skuncertain.posteriors._base import Posterior, check_probability, plain
 
+_FEWEST_BEYOND = 50  # draws beyond a quantile
+_USUAL_TAIL = 0.0249  # those of intervals at 95 % are left alone: their error is well known
 _BATCHES = 20  # of the draws, to see how much an interval varies between them
 
 
@@ -142,6 +146,29 @@ class DrawsPosterior(Posterior):
 
     def _cdf(self, x):
         return self._for_members(_empirical_cdf, x)
+
+    def quantile(self, q):
+        """Quantile, with a warning where few draws lie beyond it; see `Posterior.quantile`."""
+        self._warn_of_tail(check_probability(q))
+        return super().quantile(q)
+
+    def _ends(self, level, kind):
+        self._warn_of_tail(np.array((1 - level) / 2))
+        return super()._ends(level, kind)
+
+    def _warn_of_tail(self, q):
+        """Warn if so few draws lie beyond a quantile that it is mostly chance."""
+        tail = np.minimum(q, 1 - q)
+        far = tail[(tail > 0) & (tail < _USUAL_TAIL)]
+        beyond = self.n_draws * float(np.min(far, initial=1.0))
+        if beyond < _FEWEST_BEYOND:
+            enough = int(np.ceil(_FEWEST_BEYOND / np.min(far) / 1000 - 1e-6)) * 1000
+            warn_user(
+                f"{beyond:.3g} of {self.n_draws} draws lie beyond the quantile that is asked for: "
+                f"it is uncertain, see interval_error(). n_draws={enough} leaves "
+                f"{_FEWEST_BEYOND} there.",
+                FewDrawsWarning,
+            )
 
     def _quantile(self, q):
         values = [self._empirical(p) for p in q.ravel()]

@@ -1,5 +1,7 @@
 """Pointwise bands: one rate where the other one is fixed."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -19,7 +21,7 @@ def in_plain_loops(y, score, u, p, prior=0.5):
     positives, negatives = score[y == 1], np.sort(score[y == 0])[::-1]
     n, m = len(positives), len(negatives)
     above = [0, *(int(np.sum(positives > t)) for t in negatives), n]
-    middle = [(a + b) / 2 for a, b in zip(above[:-1], above[1:], strict=True)]
+    middle = [(a + b) / 2 for a, b in pairwise(above)]
     weight = [stats.binom.pmf(j, m, u) for j in range(m + 1)]
     centre = sum(w * k for w, k in zip(weight, middle, strict=True))
     cross = sum(w * (j - m * u) * k for j, (w, k) in enumerate(zip(weight, middle, strict=True)))
