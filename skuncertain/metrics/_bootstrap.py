@@ -7,6 +7,7 @@ so a replicate costs the same for a thousand rows and for a billion.
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from skuncertain._numerics.shortest_interval import shortest_of_sorted
 from skuncertain._utils.validation import check_draws, resolve_seed
 from skuncertain.metrics._posterior import weak_prior
 from skuncertain.metrics._priors import cell_prior, resolve_prior
@@ -93,11 +94,13 @@ def group_posterior(groups, metric, positive, options):
     return DrawsPosterior(draws, seed=seed, about=about)
 
 
-def percentile_interval(values, level):
-    """Percentile interval of the replicates that are defined."""
+def percentile_interval(values, level, kind="eti"):
+    """Percentile interval of the replicates that are defined, or their shortest one."""
     values = values[~np.isnan(values)]
     if values.size == 0:
         return np.nan, np.nan
+    if kind == "hdi":
+        return shortest_of_sorted(np.sort(values), level)
     return tuple(np.quantile(values, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf"))
 
 

@@ -228,7 +228,7 @@ def proportion_posterior(
     hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
     if isinstance(prior, str):
         prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
-    if isinstance(prior, BetaPosterior) or np.ndim(prior):
+    if isinstance(prior, BetaPosterior | tuple | list | np.ndarray):
         a, b = rate_pair("the proportion", prior)
         text = f"{a:g} and {b:g}"
     else:

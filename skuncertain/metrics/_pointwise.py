@@ -22,7 +22,7 @@ from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
 
 METHODS = ("beta", *BINOMIAL)
-_REACH, _NODES = 7.5, 64  # standard deviations of J, and groups of values of J
+_REACH, _NODES, _FEWER = 5.0, 64, 32  # standard deviations of J, and groups of values of J
 _AT_ONCE = 2**8  # places
 
 
@@ -126,18 +126,18 @@ class RateAtRate:
         m = len(self.above) - 2
         return np.interp(m * rate, np.arange(m + 1), self.middle)
 
-    def mixture(self, rate):
+    def mixture(self, rate, nodes=_NODES):
         """Numbers of rows above the threshold, and their probabilities; (rates, nodes) each."""
-        hits, weight = np.zeros((2, rate.size, _NODES))
+        hits, weight = np.zeros((2, rate.size, nodes))
         for place, u in enumerate(rate):
-            k, w = self._line(u)
+            k, w = self._line(u, nodes)
             hits[place, : k.size], weight[place, : k.size] = k, w
         return hits, weight
 
-    def _line(self, u):
+    def _line(self, u, nodes):
         """Mixture at one rate, in groups of values of J where there are many."""
         m = len(self.above) - 2
-        reach = _REACH * np.sqrt(m * u * (1 - u)) + 2
+        reach = _REACH * np.sqrt(m * u * (1 - u)) + 6
         first, last = max(int(m * u - reach), 0), min(int(m * u + reach) + 1, m)
         j = np.arange(first, last + 1)
         log = gammaln(m + 1) - gammaln(j + 1) - gammaln(m - j + 1)
@@ -147,8 +147,8 @@ class RateAtRate:
         square = (weight * away**2).sum()
         slope = (weight * away * seen).sum() / square if square > 0 else 0.0
         centre = (weight * seen).sum()
-        if j.size > _NODES:
-            starts = np.linspace(0, j.size, _NODES, endpoint=False).astype(int)
+        if j.size > nodes:
+            starts = np.linspace(0, j.size, nodes, endpoint=False).astype(int)
             total = np.add.reduceat(weight, starts)
             away = np.add.reduceat(weight * away, starts) / np.maximum(total, 1e-300)
             weight = total
@@ -174,7 +174,7 @@ class RateAtRate:
         times those of the prevalence.
         """
         recall = np.clip(recall, 0.0, 1.0)
-        (hits, weight), seen = self.mixture(recall), self.observed(recall)
+        (hits, weight), seen = self.mixture(recall, _FEWER), self.observed(recall)
         shares, chance = _nodes_of(prevalence)
         with np.errstate(divide="ignore"):
             log_odds = np.log(recall)[:, None, None] + np.log(shares / (1 - shares))[:, None]
@@ -219,6 +219,5 @@ def _nodes_of(prevalence):
     """Nodes of the prevalence, and their weights."""
     if np.ndim(prevalence) == 0:
         return np.array([float(prevalence)]), np.ones(1)
-    z = np.linspace(-5, 5, 21)
-    weight = np.exp(-0.5 * z * z)
+    z, weight = np.polynomial.hermite_e.hermegauss(9)
     return beta_quantile(ndtr(z), *prevalence), weight / weight.sum()
