@@ -507,7 +507,7 @@ class ConfusionCounts(HasMatrixReport):
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False
         names = tuple(metric.name for metric in found)
-        return JointPosterior(names, draws, seed, resolved.text, canonical_name)
+        return JointPosterior(names, draws, seed, resolved.text, canonical_name, n)
 
     def dirichlet_posterior(self, *, prior: PriorLike = "auto") -> DirichletPosterior:
         """Posterior of the probabilities of all cells together.

@@ -327,7 +327,7 @@ class DirichletPredictive(_OfMatrices):
     >>> new.sample(3, random_state=0).sum(axis=(1, 2))
     array([20, 20, 20])
     >>> round(new.pmf([[4, 5], [2, 9]]), 4)
-    0.0183
+    0.0113
     """
 
     def __init__(self, alpha: np.ndarray, n: int) -> None:

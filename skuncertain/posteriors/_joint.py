@@ -30,6 +30,9 @@ class JointPosterior:
         Prior that was used.
     resolve_name : callable, default=str
         Turns an alias of a metric into its name in `metrics`.
+    n : int, default=None
+        Number of rows of the new test sets that the draws are of (predictive); None if they are of
+        the true metrics (posterior).
 
     See Also
     --------
@@ -51,10 +54,12 @@ class JointPosterior:
     seed: int
     prior: str
     resolve_name: Callable[[str], str] = str
+    n: int | None = None
 
     def __repr__(self):
+        new = "" if self.n is None else f"predictive for n={self.n}, "
         return (
-            f"JointPosterior(metrics={self.metrics}, n_draws={self.draws.shape[-1]}, "
+            f"JointPosterior(metrics={self.metrics}, {new}n_draws={self.draws.shape[-1]}, "
             f"prior={self.prior!r}, seed={self.seed})"
         )
 
