@@ -14,7 +14,7 @@ def test_predictive_clouds_say_so():
     assert (posterior.n, new.n) == (None, 145)
     assert "predictive for n=145" in repr(new)
     display = JointDisplay.from_posterior(new)
-    assert display.ax_.get_xlabel() == (
+    assert display.ax_.get_xlabel().replace("\n", " ") == (
         "precision; outline: 95 % predictive region, new test sets of 145 rows"
     )
     assert display.alt_text().startswith("Joint predictive distribution, n = 145, of precision")
