@@ -10,13 +10,17 @@ from pathlib import Path
 
 from skuncertain._cli.options import UsageError, as_option, build_parser, say
 from skuncertain._io.search_results import read_search_results
-from skuncertain._io.tables import read_matrix, read_paired, read_predictions
+from skuncertain._io.tables import read_folds, read_matrix, read_paired, read_predictions
 from skuncertain._reporting import FORMATS, SUFFIXES
 from skuncertain._reporting.markdown import plain_text
 from skuncertain._utils.files import write_file
+from skuncertain._utils.warnings import silence
 from skuncertain.comparison._compare import compare
+from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric, get_metric_names
+from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
+from skuncertain.model_selection._cross_val_report import tell_folds
 from skuncertain.model_selection._search_posterior import search_posterior
 from skuncertain.planning._comparison import comparison_sample_size
 from skuncertain.planning._width import expected_width, required_sample_size
@@ -88,6 +92,7 @@ def _tell_positive(counts, args, metrics):
     """
     label = counts.pos_label
     assumed = args.pos_label is None and isinstance(label, str) and len(counts.labels) == 2
+    assumed = assumed and label == counts.labels[-1]  # JSON may name the other one
     names = [name for name in metrics if get_metric(name).average == "binary"]
     if not assumed or not names:
         return None
@@ -179,19 +184,73 @@ def _write(text, path):
 # Commands
 
 
+_FOR_FOLDS = ("method", "omega", "estimand", "n_repeats")
+_NOT_FOR_FOLDS = ("prevalence", "model", "n_draws")  # questions about one test set
+
+
+def _read_report(args, progress):
+    """Counts of one table, or of the folds of a cross-validation with the names of the folds."""
+    about = {"labels": args.labels, "pos_label": args.pos_label}
+    source = _source(args, _CELLS, ("file", "true", "pred"), ("matrix", "rows"))
+    if args.fold is not None:
+        if source != "file":
+            raise UsageError("--fold names a column of --file.")
+        columns = {"true": args.true, "pred": args.pred, "fold": args.fold}
+        return read_folds(args.file, **columns, progress=progress, **about)
+    if source == "matrix":
+        counts = read_matrix(args.matrix, rows=args.rows, folds=True, **about)
+        return counts, list(range(len(counts))) if counts.shape else None
+    return _read_table(args, progress), None
+
+
+def _check_options(args, folded):
+    """Refuse options of folds without folds, and the other way round."""
+    rule = "needs folds: --fold, or JSON with one matrix per fold in --matrix"
+    rule = "does not go with the folds of a cross-validation" if folded else rule
+    for name in _used(args, *(_NOT_FOR_FOLDS if folded else _FOR_FOLDS)):
+        raise UsageError(f"{as_option(name)} {rule}.")
+
+
 def _report(args, progress):
-    counts = _read_table(args, progress)
+    _refuse_commas(args.metric or ())
+    if args.matrix is None:  # told before a long file is read
+        _check_options(args, args.fold is not None)
+    counts, folds = _read_report(args, progress)
+    _check_options(args, folds is not None)
+    return _test_set(args, counts) if folds is None else _cross_validation(args, counts, folds)
+
+
+def _refuse_commas(metrics):
+    for name in metrics:
+        if "," in name:
+            right = name.replace(",", " ")
+            raise UsageError(f"--metric takes names with spaces between them: {right}.")
+
+
+def _cross_validation(args, counts, folds):
+    options = _used(args, "level", "kind", "prior", "random_state", *_FOR_FOLDS)
+    with silence(FoldDisagreementWarning):  # the report tells it
+        result = CrossValPosterior.from_counts(counts, metrics=args.metric, **options)
+    _tell_positive(counts, args, result.metrics)
+    report = result.report(digits=args.digits)
+    tell_folds(report, counts, folds)
+    return report
+
+
+def _test_set(args, counts):
     _tell_empty(counts)
     options = _used(args, "level", "kind", "prior", "digits", "n_draws", "random_state")
     if args.metric is None and args.prevalence is None:
         if args.pos_label is not None and args.tp is None:  # beside --tp it is a name
             raise UsageError("--pos-label needs --metric: without, all classes are reported.")
+        if args.model not in (None, "dirichlet"):
+            raise UsageError(
+                f"--model {args.model} needs --metric: without, all classes are reported, by the "
+                "Dirichlet model."
+            )
         return counts.report(**options)
+    options |= _used(args, "model")
     metrics, prevalence = args.metric or _ELSEWHERE, args.prevalence
-    for name in metrics:
-        if "," in name:
-            right = name.replace(",", " ")
-            raise UsageError(f"--metric takes names with spaces between them: {right}.")
     if args.tp is None:
         _tell_positive(counts, args, metrics)
     if prevalence is not None and len(prevalence) == 1:

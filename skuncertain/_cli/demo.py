@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._report_parts import how_computed
 from skuncertain.model_selection._cross_validator import BayesianCrossValidator
 
 
@@ -31,7 +32,7 @@ def demo():
     for name in ("accuracy", "precision", "recall", "f1", "balanced_accuracy", "matthews_corrcoef"):
         posterior = counts.posterior(name)
         low, high = posterior.interval()
-        how = "exactly" if posterior.exact else f"from {posterior.n_draws} draws"
+        how = how_computed(posterior)
         print(f"{name:<22}{counts.score(name):>7.3f}   {low:.3f} to {high:.3f}    {how}")
 
     above = counts.posterior("recall").prob(0.9, 1.0)

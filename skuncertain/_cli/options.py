@@ -9,6 +9,7 @@ from typing import Any
 
 from skuncertain._reporting import FORMATS
 from skuncertain._reporting.text import clean
+from skuncertain._utils.address import USUAL_HOST, USUAL_PORT
 from skuncertain._version import __version__
 
 USAGE = 2
@@ -26,7 +27,10 @@ EXAMPLES = {
   skuncertain report --tp 26 --fn 0 --fp 2 --tn 6 --metric precision --prevalence 0.01
   skuncertain report --file predictions.csv --true y --pred yhat --output report.html
   zcat big.csv.gz | skuncertain report --file - --true y --pred yhat --metric f1
-  skuncertain report --matrix matrix.csv --rows true --format markdown""",
+  skuncertain report --matrix matrix.csv --rows true --format markdown
+  skuncertain report --tp 26 --fn 0 --fp 2 --tn 6 --metric precision --model three_beta
+  skuncertain report --file predictions.csv --true y --pred yhat --fold fold
+  skuncertain report --matrix folds.json --rows true --metric f1 --method nadeau_bengio""",
     "compare": """\
   skuncertain compare --a 26 0 2 6 --b 20 6 1 7 --metric recall --rope 0.02
   skuncertain compare --file predictions.csv --true y --pred model_a model_b
@@ -140,7 +144,7 @@ def _share(text):
     return f" (did you mean {value / 100 if number.endswith('%') else value:g}?)"
 
 
-def _prior(text):
+def _number_or_name(text):
     try:
         return float(text)
     except ValueError:
@@ -180,7 +184,7 @@ _INTERVAL = {
 }
 _PRIOR = {
     "prior": {
-        "type": _prior,
+        "type": _number_or_name,
         "metavar": "PRIOR",
         "help": "auto (default), neutral, jeffreys, laplace, haldane, shared, total_one or "
         "a number",
@@ -221,7 +225,8 @@ def _add_files(group, number, text):
         matrix={
             "nargs": 2 if number else None,
             "metavar": "PATH",
-            "help": "confusion matrix as CSV, labels in the first line and the first column",
+            "help": "confusion matrix as CSV, labels in the first line and the first column; or "
+            "as JSON",
         },
         rows={"choices": ("true", "predicted"), "help": "what its rows are"},
     )
@@ -264,7 +269,39 @@ def _report(parser):
             "help": "the same classifier in another population: share of the positive class "
             "there, or one share per class",
         },
+        model={
+            "choices": ("dirichlet", "three_beta", "rows"),
+            "help": "with --metric: one Dirichlet over all cells (default); Betas of prevalence, "
+            "recall and specificity; or a Dirichlet per true class and one for their frequencies",
+        },
         **_DRAWS,
+    )
+    _add(
+        parser.add_argument_group("a cross-validation"),
+        fold={
+            "metavar": "COLUMN",
+            "help": "column of --file that tells the fold of a row; JSON of --matrix may hold one "
+            "matrix per fold",
+        },
+        method={
+            "metavar": "NAME",
+            "help": "pooled (default), averaged, average_exact, bootstrap, dirichlet, t, "
+            "corrected_t or nadeau_bengio",
+        },
+        omega={
+            "type": _number_or_name,
+            "metavar": "W",
+            "help": "what a row counts, with pooled: auto (default), wang_li or a number",
+        },
+        estimand={
+            "choices": ("algorithm", "model"),
+            "help": "the algorithm on average (default), or the one model fitted on all rows",
+        },
+        n_repeats={
+            "type": _whole,
+            "metavar": "N",
+            "help": "repetitions of the folds, default 1",
+        },
     )
     _add_output(parser)
 
@@ -380,8 +417,11 @@ def _demo(parser):
 def _app(parser):
     _add(
         parser,
-        host={"default": "127.0.0.1", "help": "address to listen on, default 127.0.0.1"},
-        port={"type": _whole, "help": "port, by default a free one"},
+        host={"default": USUAL_HOST, "help": f"address to listen on, default {USUAL_HOST}"},
+        port={
+            "type": _whole,
+            "help": f"port, by default {USUAL_PORT}, or a free one if that is taken",
+        },
         no_browser={"action": "store_true", "help": "do not open a browser"},
     )
 

@@ -244,8 +244,9 @@ def _find(columns, names, name):
         refuse_if(
             names.index(column) in places,
             purpose,
-            f"{purpose}={column!r} is named twice, but truth and predictions must be different "
-            f"columns; those of {name} are {listed}.",
+            f"{purpose}={column!r} is named twice, but truth and predictions"
+            f"{' and folds' * ('fold' in columns)} must be different columns; those of {name} are "
+            f"{listed}.",
         )
         places.append(names.index(column))
     return places
@@ -302,6 +303,12 @@ class _Table:
 
     def _too_many(self, column):
         purpose, name = list(self.columns.items())[column]
+        if purpose == "fold":
+            raise TableFileError(
+                f"the column {name!r} of {self.name} has more than {MOST_LABELS:,} different "
+                "values, so it does not tell the folds. Is it the right one? Join small folds to "
+                "larger ones, such as those of leave-one-out."
+            )
         raise TableFileError(
             f"the column {name!r} of {self.name} has more than {MOST_LABELS:,} different values, "
             f"so it holds no class labels. Is it the right one for {purpose}? Scores need a "

@@ -54,6 +54,33 @@ def labels_of(columns, names, name, *, labels=None, allowed=()):
     return stripped
 
 
+def folds_of(texts, column, name):
+    """``{text: fold}`` for ``{text: (first line, last line)}`` of a column of folds, in order.
+
+    Whole numbers are folds by their value, however they are spelled, and codes such as 01 as well;
+    otherwise folds are texts as they are written.
+    """
+    for text in texts:
+        where = _place(texts, text, name)
+        if text.strip().lower() in _MISSING:
+            raise TableFileError(
+                f"{where}: {column}, the fold, is missing ({text!r}). Drop such rows, or name "
+                "their fold."
+            )
+        _check_text(text, column, where, ())
+    numbers = {text: _number(text.strip()) for text in texts}
+    known = [number for number in numbers.values() if number is not None]
+    if len(known) < len(numbers):
+        return {text: text.strip() for text in sorted(texts, key=str.strip)}
+    for number in known:
+        if not _is_whole(number) or number.adjusted() >= _MOST_DIGITS:
+            raise TableFileError(
+                f"{column} of {name} holds numbers such as {str(number)[:40]}, which do not tell "
+                "the folds. Number them 0, 1, 2, ..., or name them."
+            )
+    return {text: int(numbers[text]) for text in sorted(texts, key=numbers.get)}
+
+
 def labels_like(typed, classes):
     """Labels that a user has typed, as what the labels of the file are."""
     known = type(next(iter(classes)))

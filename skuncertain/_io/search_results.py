@@ -60,7 +60,7 @@ def read_search_results(file: Any) -> dict:
 def _from_json(text, name):
     """Columns from the usual forms of a table in JSON."""
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        found = json.loads(text, object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
         raise TableFileError(f"{name} is not JSON: {error}.") from None
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
@@ -81,7 +81,7 @@ def _from_json(text, name):
     )
 
 
-def _once(pairs):
+def unique_keys(pairs):
     """Dict of a JSON object; of two values with one key it is not clear which is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):

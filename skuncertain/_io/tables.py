@@ -5,16 +5,24 @@ What the texts in a file mean as labels is decided in `_io.labels`.
 
 from __future__ import annotations
 
+import io
 import re
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from skuncertain._io.csv_counts import count_cells, read_rows, refuse_file, shown_name
-from skuncertain._io.labels import labels_like, labels_of
+from skuncertain._io.csv_counts import (
+    count_cells,
+    read_rows,
+    read_text,
+    refuse_file,
+    shown_name,
+)
+from skuncertain._io.json_counts import in_order, read_json_matrix, refuse_large
+from skuncertain._io.labels import folds_of, labels_like, labels_of
 from skuncertain._utils.typing import LabelLike
-from skuncertain._utils.validation import check_choice, nearest_name, quoted, refuse_if
+from skuncertain._utils.validation import check_choice, nearest_name, quoted
 from skuncertain.comparison._paired import PairedCounts
 from skuncertain.exceptions import InvalidParameterError, TableFileError
 from skuncertain.metrics._counts import ConfusionCounts
@@ -69,6 +77,63 @@ def read_predictions(
     return ConfusionCounts(matrix, labels=labels, pos_label=pos_label)
 
 
+def read_folds(
+    file: Any,
+    *,
+    true: str | None = None,
+    pred: str | None = None,
+    fold: str | None = None,
+    labels: Any = None,
+    pos_label: LabelLike = None,
+    progress: Any = None,
+) -> tuple[ConfusionCounts, list]:
+    r"""Count the labels of every fold of a cross-validation, however long the table is.
+
+    Parameters
+    ----------
+    file, true, pred : object
+        See `read_predictions`.
+    fold : str
+        Name of the column that tells in which fold a row was tested; up to 1,000 folds.
+    labels, pos_label, progress : object
+        See `read_predictions`.
+
+    Returns
+    -------
+    counts : ConfusionCounts of shape (folds,)
+        One matrix per fold.
+    names : list
+        The folds, sorted: whole numbers if all of them are, otherwise texts.
+
+    Examples
+    --------
+    >>> import io
+    >>> from skuncertain._io.tables import read_folds
+    >>> table = io.StringIO("part,y,yhat\na,1,1\na,0,1\nb,0,0\nb,1,1\n")
+    >>> counts, names = read_folds(table, true="y", pred="yhat", fold="part")
+    >>> counts.n.tolist(), names
+    ([2, 2], ['a', 'b'])
+    """
+    name, columns = shown_name(file), {"true": true, "pred": pred, "fold": fold}
+    cells = count_cells(file, columns, progress=progress)
+    *seen, parts = _texts(cells, columns)
+    folds = folds_of(parts, quoted(fold, 60), name)
+    names = list(dict.fromkeys(folds.values()))
+    refuse_file(
+        len(names) < 2,
+        f"the column {quoted(fold, 60)} of {name} names one fold only, {quoted(names[0])}: a "
+        "cross-validation has at least two. Without a column of folds it is one test set.",
+    )
+    columns.pop("fold")
+    place, labels, pos_label = _places(seen, columns, name, labels, pos_label)
+    refuse_large(len(names), len(labels), name)
+    order = {part: k for k, part in enumerate(names)}
+    matrices = np.zeros((len(names), len(labels), len(labels)), dtype=np.int64)
+    for (real, said, part), (number, _) in cells.items():
+        matrices[order[folds[part]], place[real], place[said]] += number
+    return ConfusionCounts(matrices, labels=labels, pos_label=pos_label), names
+
+
 def read_paired(
     file: Any,
     *,
@@ -100,20 +165,28 @@ def read_paired(
 
 
 def read_matrix(
-    file: Any, *, rows: str, labels: Any = None, pos_label: LabelLike = None
+    file: Any,
+    *,
+    rows: str,
+    labels: Any = None,
+    pos_label: LabelLike = None,
+    folds: bool = False,
 ) -> ConfusionCounts:
     r"""Read a confusion matrix whose first row and first column name the classes.
 
     Parameters
     ----------
     file : str, Path or file object
-        See `read_predictions`. What stands in the corner does not matter.
+        See `read_predictions`. What stands in the corner does not matter. Also JSON: lists of
+        rows, or what ``ConfusionCounts.to_dict`` returns.
     rows : {"true", "predicted"}
         What the rows are: published tables come both ways, and nothing in them tells.
     labels : sequence, default=None
         The classes in another order; by default that of the columns.
     pos_label : label, default=None
         The positive class.
+    folds : bool, default=False
+        Whether JSON may hold several matrices, one per fold; then the counts are a stack.
 
     Returns
     -------
@@ -132,7 +205,10 @@ def read_matrix(
     """
     check_choice("rows", rows, ("true", "predicted"))
     name = shown_name(file)
-    (_, header), *body = read_rows(file, _LARGEST_MATRIX)
+    text = read_text(file, _LARGEST_MATRIX)
+    if text.lstrip()[:1] in ("[", "{"):
+        return read_json_matrix(text, name, rows, labels, pos_label, folds)
+    (_, header), *body = read_rows(io.StringIO(text), _LARGEST_MATRIX, name)
     found = _matrix_labels(header, body, name, labels)
     columns = [found[text] for text in header[1:]]
     counts: dict = {}
@@ -149,16 +225,7 @@ def read_matrix(
     matrix, classes = np.array([counts[label] for label in columns]), tuple(columns)
     if rows == "predicted":
         matrix = matrix.T
-    if labels is not None:
-        order = as_labels(labels_like(labels, classes))
-        text = f"labels must be those of {name}, {list(classes)}, got {list(order)}."
-        refuse_if(sorted(map(str, order)) != sorted(map(str, classes)), "labels", text)
-        place = {label: k for k, label in enumerate(classes)}
-        places = [place[label] for label in order]
-        matrix, classes = matrix[np.ix_(places, places)], order
-    if pos_label is not None:
-        (pos_label,) = labels_like([pos_label], classes)
-    return ConfusionCounts(matrix, labels=classes, pos_label=pos_label)
+    return in_order(matrix, classes, labels, pos_label, name)
 
 
 def _matrix_labels(header, body, name, labels):
@@ -231,13 +298,17 @@ def _is_sum(table, k):
     return outer and np.array_equal(2 * table[k], table.sum(axis=0))
 
 
-def _count(file, columns, labels, pos_label, progress):
-    """Places of the labels in every cell, numbers of rows, labels, positive class."""
-    name, cells = shown_name(file), count_cells(file, columns, progress=progress)
-    seen_in: list = [{} for _ in columns]  # {text: lines} of every column
+def _texts(cells, columns):
+    """``{text: lines}`` of every column."""
+    seen_in: list = [{} for _ in columns]
     for key, (_, lines) in cells.items():
         for texts, text in zip(seen_in, key, strict=True):
             texts.setdefault(text, lines)
+    return seen_in
+
+
+def _places(seen_in, columns, name, labels, pos_label):
+    """``{text: place of its label}``, labels, positive class."""
     names = [quoted(column, 60) for column in columns.values()]
     found = labels_of(seen_in, names, name, labels=labels)
     seen = set(found.values())
@@ -257,7 +328,14 @@ def _count(file, columns, labels, pos_label, progress):
             f"{nearest_name(outside[0], labels)}",
             parameter="labels",
         )
-    place = {text: order[label] for text, label in found.items()}
+    return {text: order[label] for text, label in found.items()}, labels, pos_label
+
+
+def _count(file, columns, labels, pos_label, progress):
+    """Places of the labels in every cell, numbers of rows, labels, positive class."""
+    cells = count_cells(file, columns, progress=progress)
+    seen_in = _texts(cells, columns)
+    place, labels, pos_label = _places(seen_in, columns, shown_name(file), labels, pos_label)
     numbers: Counter = Counter()
     for key, (number, _) in cells.items():
         numbers[tuple(place[text] for text in key)] += number  # of "1" and of "+1"

@@ -85,8 +85,11 @@ def stirling_remainder(z):
     return np.where(small, direct, series)
 
 
-def beta_logpdf(x, a, b):
-    """Log density of Beta(a, b); -inf outside [0, 1] and for point masses."""
+def beta_logpdf(x, a, b, complement=None):
+    """Log density of Beta(a, b); -inf outside [0, 1] and for point masses.
+
+    `complement` is 1 - x where the caller knows it better than subtraction does.
+    """
     x, a, b = np.broadcast_arrays(np.asarray(x, dtype=float), a, b)
     inside = (x >= 0) & (x <= 1) & (a > 0) & (b > 0)
     safe = np.where(inside, x, 0.5)
@@ -95,7 +98,11 @@ def beta_logpdf(x, a, b):
     mean = p / (p + q)
     log_norm = log_beta_density_at_mean(p, q) - xlogy(p, mean) - xlog1py(q, -mean)
     with np.errstate(divide="ignore"):
-        value = log_norm + xlogy(p - 1, safe) + xlog1py(q - 1, -safe)
+        if complement is None:
+            other = xlog1py(q - 1, -safe)
+        else:
+            other = xlogy(q - 1, np.where(inside, complement, 0.5))
+        value = log_norm + xlogy(p - 1, safe) + other
     value = np.where(inside, value, -np.inf)
     return np.where((a == 0) & (b == 0), np.nan, value)
 
@@ -218,44 +225,62 @@ def beta_hdi(a, b, level, odds=1.0):
     """Highest-density interval of M, where odds(M) = `odds` * odds(X) and X ~ Beta(a, b).
 
     With ``odds=1`` M is X itself, with ``odds=2`` and X the Jaccard index M is F1. Returns the two
-    ends in the coordinate of X. A density with a pole at one end gives the one-sided interval, a
-    symmetric one with two poles (or none: the uniform) the equal-tailed interval by convention.
+    ends in the coordinate of X.
+
+    A falling or rising density gives the one-sided interval. So does one with two poles: the
+    shorter of the two one-sided intervals, and the lower one if they are equally short, unless only
+    the upper one can hold the level (next to 1 floats are 1e-16 apart, next to 0 they are not). All
+    intervals of the uniform are equally short: the equal-tailed one is taken.
     """
-    if odds < 1:  # seen from the other end the odds are multiplied by 1 / odds
-        low, high = beta_hdi(b, a, level, 1 / odds)
-        return 1 - high, 1 - low
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     shape = a.shape
     a, b = a.ravel(), b.ravel()
+    even = (a == 1) & (b == 1) & (odds == 1)
+    two_poles = (a > 0) & (a <= 1) & (b > 0) & (b <= 1) & ~even
+    if odds < 1:  # seen from the other end the odds are multiplied by 1 / odds
+        high, low = (1 - end for end in _hdi_without_two_poles(b, a, level, 1 / odds))
+    else:
+        low, high = _hdi_without_two_poles(a, b, level, odds)
+    if np.any(even):
+        low[even], high[even] = (1 - level) / 2, (1 + level) / 2
+    if np.any(two_poles):
+        low[two_poles], high[two_poles] = _one_sided(a[two_poles], b[two_poles], level, odds)
+    return low.reshape(shape), high.reshape(shape)
+
+
+def _hdi_without_two_poles(a, b, level, odds):
+    """Ends for flat arrays of shapes and odds >= 1; NaN where both shapes are at most 1."""
     low, high = np.full(a.shape, np.nan), np.full(a.shape, np.nan)
-    proper = (a > 0) & (b > 0)
-    point = ~proper & ((a > 0) | (b > 0))
+    point = ((a == 0) | (b == 0)) & ((a > 0) | (b > 0))
     low[point] = high[point] = (b[point] == 0) * 1.0
-    peaked = proper & (a > 1) & (b > 1)
-    even = proper & ~peaked & (a == b) & (odds == 1)
+    peaked = (a > 1) & (b > 1)
     # With k = odds - 1 >= 0 the log density of M has slope of the sign of
     # (a-1)(1-x)(1+kx) - (b-1)x(1+kx) + 2kx(1-x).
-    if odds == 1:
-        falling, rising = proper & ~peaked & (a < b), proper & ~peaked & (a > b)
-    else:
-        falling = proper & ~peaked & (a <= 1) & (b > 1) & ((odds - 1) * (a + 1) <= a + b - 2)
-        rising = proper & ~peaked & (a >= 1) & (b <= 1)
-    for rows, p_low, p_high in (
-        (even, (1 - level) / 2, (1 + level) / 2),
-        (falling, 0.0, level),
-        (rising, 1 - level, 1.0),
-    ):
+    pole_at_0 = (a > 0) & (a <= 1) & (b > 1)
+    falling = pole_at_0 & ((odds == 1) | ((odds - 1) * (a + 1) <= a + b - 2))
+    rising = (a > 1) & (b > 0) & (b <= 1)
+    for rows, p_low, p_high in ((falling, 0.0, level), (rising, 1 - level, 1.0)):
         if np.any(rows):
             low[rows] = beta_quantile(p_low, a[rows], b[rows])
             high[rows] = beta_quantile(p_high, a[rows], b[rows])
-    edge = np.flatnonzero(proper & ~peaked & ~even & ~falling & ~rising)
+    edge = np.flatnonzero(pole_at_0 & ~falling)
     if edge.size:
         low[edge], high[edge] = _scan_hdi(a[edge], b[edge], level, odds)
     rows = np.flatnonzero(peaked)
     for start in range(0, rows.size, _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
         low[part], high[part] = _newton_hdi(a[part], b[part], level, odds)
-    return low.reshape(shape), high.reshape(shape)
+    return low, high
+
+
+def _one_sided(a, b, level, odds):
+    """Shorter of the two one-sided intervals that hold the level."""
+    high, low = beta_quantile(level, a, b), beta_quantile(1 - level, a, b)
+    lower_width, upper_width = scale_odds(high, odds), 1 - scale_odds(low, odds)
+    wrong = np.abs(beta_cdf(high, a, b) - level) > 1e-9
+    wrong &= np.abs(beta_cdf(low, a, b) - (1 - level)) <= 1e-9
+    lower = (lower_width <= upper_width + 1e-12) & ~wrong
+    return np.where(lower, 0.0, low), np.where(lower, high, 1.0)
 
 
 def _scan_hdi(a, b, level, odds):

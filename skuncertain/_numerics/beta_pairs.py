@@ -14,16 +14,24 @@ import numpy as np
 from scipy.special import betaln
 
 from skuncertain._numerics.quadrature import (
+    N_CUT,
     N_NODES,
     BetaRule,
     Influence,
     Integrand,
     beta_moments,
     beta_skewness,
+    combine_to_one_peak,
     moments_by_rule,
     power_skewness,
     skewness_by_rule,
 )
+
+# Nodes of a whole range and of a cut one: for shapes of 1 and more, below, and far below. Measured
+# with counts of 0 to 1e9 and priors of 0.02 to 1/2, they leave an error of the cdf of at most
+# 3e-10; for an odds ratio 6e-9 with shapes of 0.05 and 4e-7 with 0.02.
+_FINER_BELOW = (1.0, 0.3)
+_NODES = ((N_NODES, N_CUT), (3 * N_NODES, 3 * N_CUT), (6 * N_NODES, 6 * N_CUT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +43,8 @@ class Inverse:
     solve : callable
         ``solve(t, x, 1 - x)`` returns the inner variable and its complement.
     cuts : callable
-        ``cuts(t)`` returns the two values of x between which the solution is inside (0, 1).
+        ``cuts(t)`` returns the two values of x between which the solution is inside (0, 1), each
+        with its complement.
     rising : bool or callable
         Whether the metric rises with the inner variable; a function of x where it depends on it.
     """
@@ -89,8 +98,16 @@ def operation(name, *parameters):
     return _OPERATIONS[name](*parameters) if parameters else _OPERATIONS[name]
 
 
-def _everywhere(t):
+def _from_zero(t):
     return np.zeros_like(t), np.ones_like(t)
+
+
+def _to_one(t):
+    return np.ones_like(t), np.zeros_like(t)
+
+
+def _everywhere(t):
+    return _from_zero(t), _to_one(t)
 
 
 def _difference_moments(u, v):
@@ -132,18 +149,46 @@ def _power_moments(*factors):
         return mean, np.where(np.isfinite(square), np.maximum(square - mean**2, 0.0), np.inf)
 
 
-_U_OF_DIFFERENCE = Inverse(lambda t, v, v_: (v + t, v_ - t), lambda t: (-t, 1 - t), True)
-_V_OF_DIFFERENCE = Inverse(lambda t, u, u_: (u - t, u_ + t), lambda t: (t, 1 + t), False)
+# A small shape piles up mass next to 0 and 1. Every solution and its complement are written with
+# that of x and 1 - x which is the smaller: subtracting it from 1 would lose its digits.
 
 
-_U_OF_RATIO = Inverse(
-    lambda t, v, v_: (t * v, 1 - t * v), lambda t: (np.zeros_like(t), 1 / t), True
+def _shift(t, above, below, x, x_):
+    """Return x + t and its complement; `above` is 1 + t, `below` is 1 - t."""
+    low = x < 0.5
+    return np.where(low, t + x, above - x_), np.where(low, below - x, x_ - t)
+
+
+_U_OF_DIFFERENCE = Inverse(
+    lambda t, v, v_: _shift(t, 1 + t, 1 - t, v, v_), lambda t: ((-t, 1 + t), (1 - t, t)), True
 )
-_V_OF_RATIO = Inverse(lambda t, u, u_: (u / t, 1 - u / t), lambda t: (np.zeros_like(t), t), False)
-
-
+_V_OF_DIFFERENCE = Inverse(
+    lambda t, u, u_: _shift(-t, 1 - t, 1 + t, u, u_), lambda t: ((t, 1 - t), (1 + t, -t)), False
+)
+_U_OF_MEAN = Inverse(  # of (1 + u - v) / 2
+    lambda t, v, v_: _shift(2 * t - 1, 2 * t, 2 * (1 - t), v, v_),
+    lambda t: ((1 - 2 * t, 2 * t), (2 * (1 - t), 2 * t - 1)),
+    True,
+)
+_V_OF_MEAN = Inverse(
+    lambda t, u, u_: _shift(1 - 2 * t, 2 * (1 - t), 2 * t, u, u_),
+    lambda t: ((2 * t - 1, 2 * (1 - t)), (2 * t, 1 - 2 * t)),
+    False,
+)
+_U_OF_RATIO = Inverse(
+    lambda t, v, v_: (t * v, np.where(v < 0.5, 1 - t * v, (1 - t) + t * v_)),
+    lambda t: (_from_zero(t), (1 / t, 1 - 1 / t)),
+    True,
+)
+_V_OF_RATIO = Inverse(
+    lambda t, u, u_: (u / t, np.where(u < 0.5, 1 - u / t, ((t - 1) + u_) / t)),
+    lambda t: (_from_zero(t), (t, 1 - t)),
+    False,
+)
 _ROOT = Inverse(
-    lambda t, x, x_: (t * t / x, 1 - t * t / x), lambda t: (t * t, np.ones_like(t)), True
+    lambda t, x, x_: (t / x * t, np.where(x < 0.5, 1 - t / x * t, ((1 - t) * (1 + t) - x_) / x)),
+    lambda t: ((t * t, (1 - t) * (1 + t)), _to_one(t)),
+    True,
 )
 
 
@@ -192,7 +237,7 @@ def _odds_difference(odds_u, odds_v):
 
         def cuts(t):
             ends = (np.clip(end, 0.0, 1.0) for end in plain.cuts(t))
-            return tuple(_scaled(end, 1 - end, 1 / odds_x)[0] for end in ends)
+            return tuple(_scaled(*end, 1 / odds_x) for end in ends)
 
         return Inverse(solve, cuts, plain.rising)
 
@@ -220,8 +265,8 @@ _OPERATIONS = {
         Operation(
             key=("mean",),
             forward=lambda u, u_, v, v_: 0.5 * (u + v_),
-            u_given_v=_U_OF_DIFFERENCE.of(lambda t: 2 * t - 1, rising=True),
-            v_given_u=_V_OF_DIFFERENCE.of(lambda t: 2 * t - 1, rising=False),
+            u_given_v=_U_OF_MEAN,
+            v_given_u=_V_OF_MEAN,
             moments=_mean_moments,
             skewness=_difference_skewness,
         ),
@@ -270,14 +315,14 @@ _OPERATIONS = {
             forward=lambda u, u_, v, v_: v * (u - u_),
             u_given_v=Inverse(
                 lambda t, v, v_: (0.5 * (1 + t / v), 0.5 * (1 - t / v)),
-                lambda t: (np.abs(t), np.ones_like(t)),
+                lambda t: ((np.abs(t), 1 - np.abs(t)), _to_one(t)),
                 True,
             ),
             v_given_u=Inverse(
                 lambda t, u, u_: (t / (u - u_), 1 - t / (u - u_)),
                 lambda t: (
-                    np.where(t < 0, 0.0, 0.5 * (1 + t)),
-                    np.where(t < 0, 0.5 * (1 + t), 1.0),
+                    np.where(t < 0, _from_zero(t), (0.5 * (1 + t), 0.5 * (1 - t))),
+                    np.where(t < 0, (0.5 * (1 + t), 0.5 * (1 - t)), _to_one(t)),
                 ),
                 lambda u: u > 0.5,
             ),
@@ -311,11 +356,15 @@ class Pair:
         self.size = u[0].size
         self.influence = Influence(self._on_line, [u, v])
         self.scale = self.influence.scale
+        self.one_peaked = combine_to_one_peak([u, v])
         # The outer variable is the one that moves the metric less: seen from the other one, the
         # inner probability would be a step between two nodes.
         self.outer_is_v = np.ones(self.size, dtype=bool)
         if operation.v_given_u is not None:
             self.outer_is_v = self.influence.moves[1] <= self.influence.moves[0]
+        # The smaller a shape, the longer a tail, and the farther apart the nodes in it.
+        smallest = np.min([*u, *v], axis=0)
+        self.fineness = np.sum([smallest < bound for bound in _FINER_BELOW], axis=0)
 
     def _on_line(self, u, u_, v, v_, rows):
         return self.link.to_line(self.operation.forward(u, u_, v, v_))
@@ -330,17 +379,18 @@ class Pair:
 
     def _evaluate(self, t, rows, integral):
         """Integrals over v where it is the outer variable, over u elsewhere."""
-        result, outer_is_v = np.empty(t.shape), self.outer_is_v[rows]
-        for part in (np.flatnonzero(outer_is_v), np.flatnonzero(~outer_is_v)):
-            if part.size == 0:
-                continue
-            if outer_is_v[part[0]]:
+        result, kind = np.empty(t.shape), 2 * self.fineness[rows] + self.outer_is_v[rows]
+        for which in np.unique(kind):
+            part, nodes = np.flatnonzero(kind == which), _NODES[which // 2]
+            if which % 2:
                 outer, inner, inverse = self._rule_v, self.u, self.operation.u_given_v
             else:
                 outer, inner, inverse = self._rule_u, self.v, self.operation.v_given_u
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 cuts = inverse.cuts(t[part])
-            result[part] = integral(Integrand(t[part], rows[part], outer, inner, inverse, *cuts))
+            result[part] = integral(
+                Integrand(t[part], rows[part], outer, inner, inverse, *cuts, nodes=nodes)
+            )
         return result
 
     def guess(self, p, rows):

@@ -15,31 +15,42 @@ from skuncertain._numerics.quadrature import (
     BetaTable,
     Influence,
     Integrand,
+    combine_to_one_peak,
     moments_by_rule,
     skewness_by_rule,
 )
 
 _NODES = (80, 112)  # of the false positive rate: a whole range, a cut one
+_WEAK = 0.3  # smallest shape whose poles the integrand of the density can resolve
+
+
+def _gap(x, x_, y, y_):
+    """Difference x - y, of the complements where they are smaller and have more digits."""
+    return np.where(x + y < 1, x - y, y_ - x_)
 
 
 class _LinearInRates:
     """Metrics of which M <= t says: constant + by_x * recall + by_y * fpr <= 0.
 
-    Subclasses have ``coefficients(t, phi, rows)``: these three.
+    Subclasses have ``coefficients(t, phi, phi_, rows)``: the two slopes, and that sum in the four
+    corners (0, 0), (1, 0), (0, 1), (1, 1) of recall and fpr. Starting from the nearest corner keeps
+    the digits of rates next to 0 or 1; so does `phi_`, the complement of the prevalence.
     """
 
-    def cuts(self, t, phi, rows):
-        """Where the solution for x is 0 and 1."""
-        constant, by_x, by_y = self.coefficients(t, phi, rows)
+    def cuts(self, t, phi, phi_, rows):
+        """Where the solution for x is 0 and 1, each with its complement."""
+        _, by_y, at_00, at_10, at_01, at_11 = self.coefficients(t, phi, phi_, rows)
         with np.errstate(divide="ignore", invalid="ignore"):
-            first, second = -constant / by_y, -(constant + by_x) / by_y
-        first, second = np.where(by_y == 0, 0.0, first), np.where(by_y == 0, 1.0, second)
-        return np.minimum(first, second), np.maximum(first, second)
+            first = np.where(by_y == 0, 0.0, -at_00 / by_y), np.where(by_y == 0, 1.0, at_01 / by_y)
+            second = np.where(by_y == 0, 1.0, -at_10 / by_y), np.where(by_y == 0, 0.0, at_11 / by_y)
+        rising = first[0] < second[0]
+        return np.where(rising, first, second), np.where(rising, second, first)
 
-    def solve(self, t, phi, y, y_, rows):
-        constant, by_x, by_y = self.coefficients(t, phi, rows)
-        below = constant + by_y * y
-        return -below / by_x, (below + by_x) / by_x, (by_x > 0 if np.isrealobj(by_x) else True)
+    def solve(self, t, phi, phi_, y, y_, rows):
+        by_x, by_y, at_00, at_10, at_01, at_11 = self.coefficients(t, phi, phi_, rows)
+        from_0, step = y < 0.5, by_y * np.where(y < 0.5, y, -y_)
+        point, rest = np.where(from_0, at_00, at_01) + step, np.where(from_0, at_10, at_11) + step
+        return -point / by_x, rest / by_x, (by_x > 0 if np.isrealobj(by_x) else True)
 
 
 class _LinearFractional(_LinearInRates):
@@ -57,9 +68,10 @@ class _LinearFractional(_LinearInRates):
         numerator, denominator = self.weights[..., rows]
         return numerator - t * denominator
 
-    def coefficients(self, t, phi, rows):
+    def coefficients(self, t, phi, phi_, rows):
         tp, fn, fp, tn = self._excess(t, rows)
-        return phi * fn + (1 - phi) * tn, phi * (tp - fn), (1 - phi) * (fp - tn)
+        corners = [phi * p + phi_ * n for n in (tn, fp) for p in (fn, tp)]
+        return phi * (tp - fn), phi_ * (fp - tn), *corners
 
     def kinks(self, t, rows):
         """Prevalences at which the cuts pass 0 or 1."""
@@ -68,8 +80,8 @@ class _LinearFractional(_LinearInRates):
             kinks = [n / (n - p) for p, n in itertools.product((tp, fn), (fp, tn))]
         return [np.nan_to_num(kink, nan=0.0, posinf=0.0, neginf=0.0) for kink in kinks]
 
-    def value(self, phi, x, x_, y, y_, rows):
-        cells = (phi * x, phi * x_, (1 - phi) * y, (1 - phi) * y_)
+    def value(self, phi, phi_, x, x_, y, y_, rows):
+        cells = (phi * x, phi * x_, phi_ * y, phi_ * y_)
         top, bottom = (
             sum(part[k] * cells[k] for k in range(4)) for part in self.weights[..., rows]
         )
@@ -82,61 +94,70 @@ class _Kappa(_LinearInRates):
     def kinks(self, t, rows):
         # kappa < t is impossible for t < 0 unless the prevalence is near one half
         v = np.where(t < 0, -t / (2 * (1 - t)), 0.0)
-        edge = 0.5 * (1 - np.sqrt(np.maximum(1 - 4 * v, 0.0)))
+        edge = 2 * v / (1 + np.sqrt(np.maximum(1 - 4 * v, 0.0)))
         return [edge, 1 - edge]
 
-    def coefficients(self, t, phi, rows):
-        both, skew = 2 * phi * (1 - phi), t * (1 - 2 * phi)
-        return -t * phi, both - skew * phi, -both - skew * (1 - phi)
+    def coefficients(self, t, phi, phi_, rows):
+        both, skew = 2 * phi * phi_, t * (phi_ - phi)
+        swapped = -both - t * (phi * phi + phi_ * phi_)  # nobody is right
+        corners = -t * phi, both * (1 - t), swapped, -t * phi_
+        return both - skew * phi, -both - skew * phi_, *corners
 
-    def value(self, phi, x, x_, y, y_, rows):
-        q = phi * x + (1 - phi) * y
-        chance = phi + (1 - 2 * phi) * q
+    def value(self, phi, phi_, x, x_, y, y_, rows):
+        q, q_ = phi * x + phi_ * y, phi * x_ + phi_ * y_
+        chance = phi * q_ + phi_ * q
         # Nobody positive and nobody predicted so: 0/0, with weight 0
-        return 2 * phi * (1 - phi) * (x - y) / np.where(chance == 0, 1.0, chance)
+        return 2 * phi * phi_ * _gap(x, x_, y, y_) / np.where(chance == 0, 1.0, chance)
 
 
 class _Matthews:
     """MCC = (x - y) sqrt(phi (1 - phi) / (q (1 - q))), q = phi x + (1 - phi) y, rising in x."""
 
-    def value(self, phi, x, x_, y, y_, rows):
-        q, q_ = phi * x + (1 - phi) * y, phi * x_ + (1 - phi) * y_
-        return (x - y) * np.sqrt(phi * (1 - phi)) / (np.sqrt(q) * np.sqrt(q_))
+    def value(self, phi, phi_, x, x_, y, y_, rows):
+        q, q_ = phi * x + phi_ * y, phi * x_ + phi_ * y_
+        return _gap(x, x_, y, y_) * np.sqrt(phi * phi_) / (np.sqrt(q) * np.sqrt(q_))
 
     def kinks(self, t, rows):
         return []
 
-    def cuts(self, t, phi, rows):
-        square = t * t
-        total = phi + square * (1 - phi)
-        return (
-            np.where(t < 0, square / total, 0.0),
-            np.where(t > 0, phi * (1 - square) / total, 1.0),
-        )
+    def cuts(self, t, phi, phi_, rows):
+        square, zero, one = t * t, np.zeros_like(t), np.ones_like(t)
+        total = phi + square * phi_
+        edge, edge_ = square / total, phi * (1 - t) * (1 + t) / total
+        low = np.where(t < 0, (edge, edge_), (zero, one))
+        return low, np.where(t > 0, (edge_, edge), (one, zero))
 
-    def solve(self, t, phi, y, y_, rows):
-        k, square = (1 - phi) / phi, t * t
-        q = (2 * k * y + square + t * np.sqrt(square + 4 * k * y * y_)) / (2 * (k + square))
-        x = y + (q - y) / phi
-        return x, 1 - x, True
+    def solve(self, t, phi, phi_, y, y_, rows):
+        # Of x and its complement the larger one is a sum of positive terms, and the smaller one the
+        # same with y and 1 - y exchanged, multiplied out so that no digits are lost.
+        negative = t.real < 0
+        size, square = np.where(negative, -t, t), t * t
+        y, y_ = np.where(negative, y_, y), np.where(negative, y, y_)
+        width = phi_ + phi * square
+        root = size * np.sqrt(square + 4 * phi_ / phi * y * y_)
+        large = (y * (2 * width - square) + square * y_ + root) / (2 * width)
+        small = 2 * y_ * phi_ * (y_ * (1 - size) * (1 + size) - square * y / phi)
+        small = small / (y_ * (2 * width - square) + square * y + root)
+        return np.where(negative, small, large), np.where(negative, large, small), True
 
 
 class _RatesGScore:
     """sqrt(precision * recall) when the prevalence is not that of the test set."""
 
-    def value(self, phi, x, x_, y, y_, rows):
+    def value(self, phi, phi_, x, x_, y, y_, rows):
         with np.errstate(invalid="ignore"):
-            return x * np.sqrt(phi / (phi * x + (1 - phi) * y))
+            return x * np.sqrt(phi / (phi * x + phi_ * y))
 
     def kinks(self, t, rows):
         return [t * t]  # where the cut below passes 1
 
-    def cuts(self, t, phi, rows):
-        return np.zeros_like(t), phi * (1 - t * t) / (t * t * (1 - phi))
+    def cuts(self, t, phi, phi_, rows):
+        high = phi * (1 - t * t) / (t * t * phi_)
+        return (np.zeros_like(t), np.ones_like(t)), (high, 1 - high)
 
-    def solve(self, t, phi, y, y_, rows):
+    def solve(self, t, phi, phi_, y, y_, rows):
         square = t * t
-        x = 0.5 * (square + np.sqrt(square * square + 4 * square * (1 - phi) / phi * y))
+        x = 0.5 * (square + np.sqrt(square * square + 4 * square * phi_ / phi * y))
         return x, 1 - x, True
 
 
@@ -167,6 +188,7 @@ class Rates:
         else:
             self.form = {"kappa": _Kappa, "matthews": _Matthews, "g_score": _RatesGScore}[kind]()
         self.phi, self.recall, self.fpr = phi, recall, fpr
+        self.one_peaked = combine_to_one_peak([recall, fpr])
         self._locate()
         if kind != "g_score":
             self._swap(self.moves[1] > self.moves[0])
@@ -239,9 +261,12 @@ class Rates:
         self.influence = found
 
     def _on_line(self, x, x_, y, y_, *phi_and_rows):
-        rows = phi_and_rows[-1]
-        phi = self.phi[rows] if self.fixed else phi_and_rows[0]
-        return self.link.to_line(self.form.value(phi, x, x_, y, y_, rows))
+        *phi, rows = phi_and_rows
+        return self.link.to_line(self.form.value(*phi or self._fixed(rows), x, x_, y, y_, rows))
+
+    def _fixed(self, rows):
+        """Given prevalences and their complements."""
+        return self.phi[rows], 1 - self.phi[rows]
 
     def _swap(self, swap):
         """Exchange the classes where the fpr moves the metric more than recall.
@@ -273,34 +298,39 @@ class Rates:
         return BetaRule(*self.phi).keep_nodes(self.n_phi)
 
     def _prevalences(self, t, rows):
-        """Nodes and weights for the prevalence, each of shape (rows, n)."""
+        """Nodes for the prevalence, their complements and weights, each of shape (rows, n)."""
         if self.fixed:
-            return self.phi[rows, None], np.ones((rows.size, 1))
+            return *self._fixed((rows, None)), np.ones((rows.size, 1))
         rule = self._rule_phi.take(rows)
         kinks = self.form.kinks(t, rows)
         if not np.any((np.asarray(kinks) > 0) & (np.asarray(kinks) < 1)):
-            return rule.nodes(self.n_phi)[::2]  # without the complements
+            return rule.nodes(self.n_phi)
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
+        others = edges[::-1] if isinstance(self.form, _Kappa) else 1 - edges  # mirrored at 1/2
         panels = [
             rule.cut_nodes(low, high, np.arange(rows.size), n=3 * self.n_phi)
-            for low, high in itertools.pairwise(edges)
+            for low, high in itertools.pairwise(zip(edges, others, strict=True))
         ]
-        return tuple(np.concatenate([panel[k] for panel in panels], axis=1) for k in (0, 2))
+        return tuple(np.concatenate(part, axis=1) for part in zip(*panels, strict=True))
 
     def _evaluate(self, t, rows, density, stride=1):
-        phi, weight = self._prevalences(t, rows)
+        phi, phi_, weight = self._prevalences(t, rows)
         if stride > 1 and not self.fixed:
-            phi, weight = phi[:, ::stride], stride * weight[:, ::stride]
+            phi, phi_, weight = (part[:, ::stride] for part in (phi, phi_, stride * weight))
         lines = np.flatnonzero(weight.ravel() > 1e-17)
         line = lines // phi.shape[1]
-        phi = np.clip(phi.ravel()[lines], 1e-290, 1 - 1e-16)
+        phi, phi_ = (np.maximum(part.ravel()[lines], 1e-290) for part in (phi, phi_))
         line_rows, line_t = rows[line], t[line]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            low, high = self.form.cuts(line_t, phi, line_rows)
-        low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+            low, high = self.form.cuts(line_t, phi, phi_, line_rows)
+        low, high = (
+            tuple(np.nan_to_num(part, nan=end) for part, end in zip(cut, ends, strict=True))
+            for cut, ends in ((low, (0.0, 1.0)), (high, (1.0, 0.0)))
+        )
 
         def solve(t, y, y_, part):
-            return self.form.solve(t, phi[part, None], y, y_, line_rows[part, None])
+            given = phi[part, None], phi_[part, None]
+            return self.form.solve(t, *given, y, y_, line_rows[part, None])
 
         integrand = Integrand(
             line_t,
@@ -332,7 +362,24 @@ class Rates:
 
     def density(self, t, rows):
         """Density at values `t` strictly inside the range."""
-        return self._evaluate(t, rows, density=True)
+        shapes = self.recall + self.fpr + (() if self.fixed else self.phi)
+        weak = np.min(shapes, axis=0)[rows] < _WEAK
+        value = np.empty(np.shape(t))
+        if not weak.all():
+            value[~weak] = self._evaluate(t[~weak], rows[~weak], density=True)
+        if weak.any():
+            value[weak] = self._slope_of_cdf(t[weak], rows[weak])
+        return value
+
+    def _slope_of_cdf(self, t, rows):
+        """Density by differences: next to poles the integrand of the density has no good rule."""
+        at, slopes = self.link.to_line(t), []
+        for step in (0.02, 0.01):
+            reach = step * self.scale[rows]
+            low, high = (self.link.clip(self.link.to_range(at + s * reach)) for s in (-1, 1))
+            gain = self.cdf(high, rows) - self.cdf(low, rows)
+            slopes.append(np.maximum(gain, 0.0) / (high - low))
+        return np.maximum((4 * slopes[1] - slopes[0]) / 3, 0.0)
 
     def moments(self):
         """Mean and variance of every row."""
@@ -346,12 +393,12 @@ class Rates:
         """The metric as a function of its variables, these, and their numbers of nodes."""
         if self.fixed:
             return (
-                lambda x, x_, y, y_, row: self.form.value(self.phi[row], x, x_, y, y_, row),
+                lambda x, x_, y, y_, row: self.form.value(*self._fixed(row), x, x_, y, y_, row),
                 [self.recall, self.fpr],
                 [128, 128],
             )
         return (
-            lambda x, x_, y, y_, phi, _, row: self.form.value(phi, x, x_, y, y_, row),
+            lambda x, x_, y, y_, *phi_row: self.form.value(*phi_row[:2], x, x_, y, y_, phi_row[2]),
             [self.recall, self.fpr, self.phi],
             [96, 96, 64],
         )
@@ -361,4 +408,4 @@ class Rates:
         shape = (size, self.size)
         phi = np.broadcast_to(self.phi, shape) if self.fixed else rng.beta(*self.phi, size=shape)
         x, y = rng.beta(*self.recall, size=shape), rng.beta(*self.fpr, size=shape)
-        return self.form.value(phi, x, 1 - x, y, 1 - y, np.arange(self.size))
+        return self.form.value(phi, 1 - phi, x, 1 - x, y, 1 - y, np.arange(self.size))

@@ -11,7 +11,14 @@ from scipy.interpolate import make_interp_spline
 from scipy.special import ndtri
 
 from skuncertain._numerics.beta import beta_cdf, odds_slope, scale_odds
-from skuncertain._numerics.quadrature import N_CUT, N_NODES, BetaRule, beta_moments, beta_skewness
+from skuncertain._numerics.quadrature import (
+    N_CUT,
+    N_NODES,
+    BetaRule,
+    beta_moments,
+    beta_skewness,
+    combine_to_one_peak,
+)
 
 _MAX_TERMS = 1024
 
@@ -34,6 +41,7 @@ class BetaSum:
     def __init__(self, a, b, weights, link, odds=1.0):
         self.a, self.b, self.weights, self.link, self.odds = a, b, weights, link, odds
         self.size = a.shape[0]
+        self.one_peaked = combine_to_one_peak(list(zip(a.T, b.T, strict=True)))
         mean, variance = self.moments()
         centre = np.clip(mean, 1e-12, 1 - 1e-12)
         self.centre = link.to_line(centre)
@@ -183,7 +191,8 @@ class _LogGrid:
         def conditional_cdf(x, _, rows):
             return cdf(np.maximum(s[rows, None] - w * scale_odds(x, odds), 1e-300))
 
-        return rule.expectation(conditional_cdf, low, high, (N_NODES, N_CUT)) + beta_cdf(low, a, b)
+        ends = (low, 1 - low), (high, 1 - high)
+        return rule.expectation(conditional_cdf, *ends, (N_NODES, N_CUT)) + beta_cdf(low, a, b)
 
     def _cdf(self, s):
         x = np.log(s)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from scipy.special import betaincinv, expit, log1p, ndtr, ndtri, zeta
+from scipy.special import betaincinv, expit, ndtr, ndtri, zeta
 
 from skuncertain._numerics.beta import (
     beta_cdf,
@@ -60,7 +60,8 @@ class BetaRule:
         self.tau_low = np.arcsinh((low - self.centre) / self.scale)
         self.tau_high = np.arcsinh((high - self.centre) / self.scale)
         # A kink further out than this, where the density has dropped by 36 at least, does no harm.
-        self.x_low, self.x_high = (expit(self.log_odds + 0.926 * end) for end in (low, high))
+        self.x_low = expit(self.log_odds + 0.926 * low)
+        self.rest_high = expit(-self.log_odds - 0.926 * high)  # 1 - x: next to 1 it has the digits
 
     def take(self, index):
         """Rule for the lines `index`, without computing anything anew."""
@@ -95,17 +96,20 @@ class BetaRule:
         return self._at(low + step * np.arange(n), step, rows)
 
     def cut_nodes(self, low, high, rows, n=N_CUT):
-        """Nodes on low < x < high only, crowded at both ends (tanh-sinh in tau)."""
+        """Nodes on low < x < high only, crowded at both ends (tanh-sinh in tau).
+
+        Both ends are pairs of arrays: x and 1 - x.
+        """
         ends = self.tau_low[rows], self.tau_high[rows]
-        start = np.clip(self._tau(low, rows), *ends)[:, None]
-        stop = np.clip(self._tau(high, rows), *ends)[:, None]
+        start = np.clip(self._tau(*low, rows), *ends)[:, None]
+        stop = np.clip(self._tau(*high, rows), *ends)[:, None]
         half = np.maximum(stop - start, 0.0) / 2
         fraction, density = _tanh_sinh(n)
         return self._at(start + 2 * half * fraction, 2 * half * density, rows)
 
-    def _tau(self, x, rows):
+    def _tau(self, x, other, rows):
         with np.errstate(divide="ignore"):
-            logit = np.log(x) - log1p(-x)
+            logit = np.log(x) - np.log(other)
         return np.arcsinh((logit - self.log_odds[rows] - self.centre[rows]) / self.scale[rows])
 
     def _at(self, tau, step, rows):
@@ -117,10 +121,10 @@ class BetaRule:
 
     def whole(self, low, high):
         """Whether (low, high) holds all of the mass that counts."""
-        return (low <= self.x_low) & (high >= self.x_high)
+        return (low[0] <= self.x_low) & (high[1] <= self.rest_high)
 
     def expectation(self, g, low, high, nodes, stride=1):
-        """E[g(X); low < X < high] for arrays `low`, `high` of shape (lines,).
+        """E[g(X); low < X < high] for pairs `low`, `high` (x and 1 - x) of arrays (lines,).
 
         ``g(x, complement, rows)`` is smooth inside and may have a kink at `low` and `high`. Of the
         nodes only every `stride`-th is used: half of the digits for half of the price.
@@ -136,7 +140,8 @@ class BetaRule:
             else:
                 continue
             if cut:
-                x, other, weight = self.cut_nodes(low[rows], high[rows], rows, nodes[1] // stride)
+                ends = (tuple(part[rows] for part in end) for end in (low, high))
+                x, other, weight = self.cut_nodes(*ends, rows, nodes[1] // stride)
             else:
                 x, other, weight = (part[:, ::stride] for part in self.nodes(nodes[0], rows))
                 weight = stride * weight if stride > 1 else weight
@@ -212,8 +217,9 @@ class Integrand:
         ``solve(t, x, 1 - x, lines)`` returns the point, its complement, and whether M rises with
         the inner variable. It accepts complex `t`: its derivative in t comes from an infinitesimal
         imaginary step.
-    low, high : ndarray of shape (lines,)
-        Where the point enters and leaves (0, 1).
+    low, high : tuple of two ndarrays of shape (lines,)
+        Where the point enters and leaves (0, 1): x and 1 - x. Half of the mass of a Beta with a
+        small shape may be so near to an end that only one of the two can tell where.
     table : BetaTable, default=None
         Cdf of the inner variables.
     nodes : tuple of int
@@ -227,8 +233,8 @@ class Integrand:
     outer: BetaRule
     inner: tuple[np.ndarray, np.ndarray]
     solve: Callable
-    low: np.ndarray
-    high: np.ndarray
+    low: tuple[np.ndarray, np.ndarray]
+    high: tuple[np.ndarray, np.ndarray]
     table: BetaTable | None = None
     nodes: tuple[int, int] = (N_NODES, N_CUT)
     stride: int = 1
@@ -244,11 +250,13 @@ class Integrand:
             if cut.size:
                 # Beyond the cuts the inner probability is 0 or 1. It is looked up well inside: at
                 # the very ends rounding would leave the solution a hair inside (0, 1).
-                low, high, p, q = low[cut], high[cut], outer.a[cut], outer.b[cut]
-                beyond = np.stack([0.5 * low, 0.5 * (1.0 + high)], axis=-1)
-                certain = given(beyond, 1.0 - beyond, cut) > 0.5
-                value[cut] += beta_cdf(low, p, q) * certain[:, 0]
-                value[cut] += beta_cdf(1 - high, q, p) * certain[:, 1]
+                (low, low_), (high, high_) = ([part[cut] for part in end] for end in (low, high))
+                p, q = outer.a[cut], outer.b[cut]
+                beyond = np.stack([0.5 * low, 1.0 - 0.5 * high_], axis=-1)
+                other = np.stack([1.0 - 0.5 * low, 0.5 * high_], axis=-1)
+                certain = given(beyond, other, cut) > 0.5
+                value[cut] += beta_cdf(low, p, q, complement=low_) * certain[:, 0]
+                value[cut] += beta_cdf(high_, q, p, complement=high) * certain[:, 1]
             result[lines] = value
         return np.minimum(np.maximum(result, 0.0), 1.0)
 
@@ -270,9 +278,14 @@ class Integrand:
         rows = self.rows[lines]
         # An inner cdf that is flat to the tenth order where the point reaches 0 or 1 has no kink.
         flat = np.minimum(self.inner[0][rows], self.inner[1][rows]) >= _FLAT
-        low = np.where(flat, 0.0, np.minimum(np.maximum(self.low[lines], 0.0), 1.0))
-        high = np.where(flat, 1.0, np.minimum(np.maximum(self.high[lines], 0.0), 1.0))
-        return self.outer.take(rows), low, high
+        ends = [
+            tuple(
+                np.where(flat, certain, np.minimum(np.maximum(part[lines], 0.0), 1.0))
+                for part, certain in zip(end, whole, strict=True)
+            )
+            for end, whole in ((self.low, (0.0, 1.0)), (self.high, (1.0, 0.0)))
+        ]
+        return self.outer.take(rows), *ends
 
     def _probability(self, lines, x, other, part):
         """P(M <= t | x) for some of the lines."""
@@ -291,10 +304,14 @@ class Integrand:
         """Density of M at t given x, for some of the lines."""
         lines = lines[part]
         a, b = (shape[self.rows[lines], None] for shape in self.inner)
+        t = self.t[lines, None]
+        # Small beside t, whatever its size, so that the error is of the order of rounding
+        step = np.maximum(1e-10 * np.abs(t), 1e-290)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            point, *_ = self.solve(self.t[lines, None] + 1e-100j, x, other, lines)
-            density = np.exp(beta_logpdf(np.clip(point.real, 0, 1), a, b))
-            value = density * (np.abs(point.imag) * 1e100)
+            point, rest, _ = self.solve(t + 1j * step, x, other, lines)
+            inside = (np.minimum(np.maximum(part.real, 0.0), 1.0) for part in (point, rest))
+            value = np.exp(beta_logpdf(next(inside), a, b, complement=next(inside)))
+            value = value * (np.abs(point.imag) / step)
         return np.where(np.isfinite(value), value, 0.0)
 
 
@@ -314,6 +331,17 @@ def _known(value, rising):
     """Replace 0/0, where a node has underflowed: the point is at 0."""
     lost = np.isnan(value)
     return np.where(lost, np.where(rising, 0.0, 1.0), value) if lost.any() else value
+
+
+def combine_to_one_peak(variables):
+    """Whether a smooth combination of Beta variables surely has one peak, for each row.
+
+    The sum of a one-peaked variable and of log-concave ones has one peak (Ibragimov). A Beta is
+    log-concave if both shapes are at least 1, and has two peaks if both are smaller.
+    """
+    smaller = np.stack([np.minimum(a, b) for a, b in variables])
+    larger = np.stack([np.maximum(a, b) for a, b in variables])
+    return (np.sum(smaller < 1, axis=0) <= 1) & np.all(larger >= 1, axis=0)
 
 
 def beta_moments(a, b, odds=1.0):
@@ -424,6 +452,10 @@ class Link:
 
     def __init__(self, low, high):
         self.low, self.high = float(low), float(high)
+        self.symmetric = self.low == -self.high  # then floats resolve values next to 0, too
+        # Beyond this distance from 0 on the line values are the ends of the range.
+        self.limit = 708.0
+        self.finest = 1e-290 if self.symmetric else 1.0
 
     def inside(self, m):
         """Whether values are strictly inside the range."""
@@ -436,14 +468,22 @@ class Link:
     def to_line(self, m):
         """From the range to the real line: a logit, or a logarithm if there is no upper end."""
         with np.errstate(divide="ignore", invalid="ignore"):
+            if self.symmetric and np.isinf(self.high):
+                return np.arcsinh(m)
             if np.isinf(self.high):
                 return np.log(m - self.low)
+            if self.symmetric:
+                return 2 * np.arctanh(m / self.high)
             return np.log((m - self.low) / (self.high - m))
 
     def to_range(self, e):
         """From the real line to the range."""
+        if self.symmetric and np.isinf(self.high):
+            return np.sinh(e)
         if np.isinf(self.high):
             return self.low + np.exp(e)
+        if self.symmetric:
+            return self.high * np.tanh(0.5 * e)
         return self.low + (self.high - self.low) * expit(e)
 
 

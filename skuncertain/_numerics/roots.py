@@ -4,7 +4,18 @@ import numpy as np
 from scipy.special import ndtri
 
 
-def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measured=False):
+def invert_cdf(
+    cdf,
+    p,
+    start,
+    scale,
+    limit=700.0,
+    finest=1.0,
+    tol=1e-12,
+    max_iter=200,
+    measured=False,
+    same=None,
+):
     """Solve ``cdf(e, rows) = p`` for many rows at once.
 
     On the normal-quantile scale a cdf is nearly straight: the next point comes from inverse
@@ -21,6 +32,8 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
         First guess, and a rough standard deviation in `e`.
     limit : float
         `e` is searched in [-limit, limit]; beyond, the nearer end is returned.
+    finest : float
+        `e` is resolved to 16 digits of itself, or of this number if that is more.
     tol : float
         Accepted error of the cdf.
     max_iter : int
@@ -28,6 +41,9 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
     measured : bool
         Whether the error must be seen. Otherwise the interpolation may tell it, which saves a step
         and is right where the cdf is nearly normal.
+    same : callable, default=None
+        ``same(low, high)``: whether it makes no difference where between two points the solution
+        is, so that the search may end.
 
     Returns
     -------
@@ -39,24 +55,33 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
     target = ndtri(p)
     rows, e = np.arange(result.size), result.copy()
     lo, hi = np.full(e.shape, -limit), np.full(e.shape, limit)
+    below, above = np.zeros(e.shape), np.ones(e.shape)  # cdf at both ends of the bracket
     rate, reach, points = scale, 4.0 * scale, []
     for iteration in range(max_iter):
         value = cdf(e, rows)
         low_side = value < p
         lo, hi = np.where(low_side, e, lo), np.where(low_side, hi, e)
+        below, above = np.where(low_side, value, below), np.where(low_side, above, value)
         points = [(e, ndtri(value)), *points[:3]]
         new, error, rate = _inverse_interpolation(points, target, rate)
-        # Where the cdf is flat at 0 or 1 there is no slope: stride towards the mass.
+        # Where the cdf is flat, at 0, at 1 or on a stair, there is no slope: stride to the mass.
         lost = ~np.isfinite(new)
+        if iteration:
+            lost |= points[0][1] == points[1][1]
         if lost.any():
             new = np.where(lost, e + np.where(low_side, reach, -reach), new)
             reach = np.where(lost, 2 * reach, reach)
         inside = (new > lo) & (new < hi)
         here = np.abs(value - p) <= tol
-        here |= (hi - lo <= 4e-16 * np.maximum(1.0, np.abs(e))) | np.isnan(value)
+        here |= (hi - lo <= 4e-16 * np.maximum(finest, np.abs(e))) | np.isnan(value)
+        best = e
+        if same is not None:
+            stair = same(lo, hi)
+            here |= stair
+            best = np.where(stair, np.where(p - below < above - p, lo, hi), e)
         done = here if measured else here | (inside & (error <= tol))
         if done.any():
-            found = np.where(here, np.where(np.isnan(value), np.nan, e), new)
+            found = np.where(here, np.where(np.isnan(value), np.nan, best), new)
             result[rows[done]] = found[done]
             left = ~done
             if not left.any():
@@ -64,10 +89,20 @@ def invert_cdf(cdf, p, start, scale, limit=700.0, tol=1e-12, max_iter=200, measu
             points = [(x[left], z[left]) for x, z in points]
             rows, new, inside, lo, hi = (x[left] for x in (rows, new, inside, lo, hi))
             p, target, rate, reach = (x[left] for x in (p, target, rate, reach))
+            below, above = below[left], above[left]
         # Every few steps halve anyway, so that the bracket is sure to close.
-        e = np.where(inside & (iteration % 8 != 7), new, 0.5 * (lo + hi))
+        middle = 0.5 * (lo + hi) if finest == 1 else _middle(lo, hi)
+        e = np.where(inside & (iteration % 8 != 7), new, middle)
     result[rows] = e
     return result
+
+
+def _middle(lo, hi):
+    """Middle of a bracket; next to 0 that of the logarithms, so that tiny roots are found soon."""
+    near, far = np.sort(np.abs([lo, hi]), axis=0)
+    inner = np.where(near > 0, np.sqrt(near) * np.sqrt(far), 1e-8 * far)
+    inner = np.where((lo < 0) & (hi > 0), 0.0, np.where(hi > 0, inner, -inner))
+    return np.where(far < 1e-3, inner, 0.5 * (lo + hi))
 
 
 def _inverse_interpolation(points, target, rate):

@@ -16,27 +16,39 @@ def shortest_of_sorted(draws, level):
     return tuple(np.take_along_axis(draws, k, axis=-1)[..., 0] for k in (best, best + inside))
 
 
-def _take_shorter(best_low, best_high, rows, quantile, tail, level):
-    """Replace intervals by those with this mass below them, where that is shorter."""
-    if rows.size == 0:
-        return
-    low = quantile(np.full(rows.size, tail), rows)
-    high = quantile(np.full(rows.size, min(tail + level, 1.0)), rows)
-    with np.errstate(invalid="ignore"):
-        now, before = high - low, best_high[rows] - best_low[rows]
-    # An interval without an end is taken if there is none yet; rounding decides nothing.
-    shorter = (now < (1 - 1e-9) * before) | (np.isinf(before) & (best_low[rows] == 0))
-    best_low[rows[shorter]], best_high[rows[shorter]] = low[shorter], high[shorter]
+# Tail masses that are tried first, as shares of what lies outside the interval. With a pole or a
+# narrow peak the shortest interval leaves hardly anything on one side: many are next to the ends,
+# not nearer than this, because a cdf is exact to about 1e-12.
+_NEAREST = 1e-9
+_SHARES = np.array([0.0, _NEAREST, 1e-7, 1e-5, 1e-3, 0.01, 0.04, 0.1, 0.2, 0.3, 0.4])
+_SHARES = np.concatenate([_SHARES, [0.5], 1.0 - _SHARES[::-1]])
+_CLOSER = np.linspace(0.0, 1.0, 9)
 
 
 def shortest_of_quantiles(quantile, log_density, level, size):
-    """Shortest interval of `size` one-peaked distributions given as functions.
+    """Shortest interval of `size` distributions given as functions.
 
     ``quantile(p, rows)`` and ``log_density(x, rows)`` are evaluated for the distributions `rows`.
-    The shortest interval has equal density at both ends. Where no interval has that, the density is
-    monotone and the interval one-sided.
+    Nothing is asked of the density: it may have several peaks, and poles at its ends. The widths of
+    some intervals, from one one-sided interval to the other, tell where the shortest one is. It has
+    equal density at both ends, or is one-sided. Of equally short ones the lowest is taken.
     """
-    rest = 1.0 - level
+    rest, rows = 1.0 - level, np.arange(size)
+    tails = np.tile(rest * _SHARES, (size, 1))
+    nearest, farthest = tails[:1, 1], tails[:1, -2]
+    low, high, best = _shortest_of_tails(quantile, tails, level, rows)
+    inner = rows[(best > 0) & (best < _SHARES.size - 1)]
+    if inner.size == 0:
+        return low, high
+    # Once more between the neighbours: a pole inside the range makes two minima close together.
+    lo = np.maximum(tails[inner, best[inner] - 1], nearest)
+    hi = np.minimum(tails[inner, best[inner] + 1], farthest)
+    tails = lo[:, None] + (hi - lo)[:, None] * _CLOSER
+    *ends, place = _shortest_of_tails(quantile, tails, level, inner)
+    _take_shorter(low, high, inner, *ends)
+    every = np.arange(inner.size)
+    lo = tails[every, np.maximum(place - 1, 0)]
+    hi = tails[every, np.minimum(place + 1, _CLOSER.size - 1)]
 
     def imbalance(p, rows):
         """Log density at the upper end less that at the lower one, and the ends; it falls in p."""
@@ -46,42 +58,50 @@ def shortest_of_quantiles(quantile, log_density, level, size):
         # Equal infinities (a density that is 0, or a pole, at both ends) give no direction.
         return np.where(np.isnan(value), 0.0, np.clip(value, -50.0, 50.0)), low, high
 
-    rows = np.arange(size)
-    # Not at the very ends: next to a pole the quantiles there are rounded onto it.
-    lo, hi = np.full(size, rest * 1e-4), np.full(size, rest * (1 - 1e-4))
-    at_lo, *from_lo = imbalance(lo, rows)
-    at_hi, *from_hi = imbalance(hi, rows)
-    falling, rising = at_lo <= 0, at_hi >= 0
-    low, high = np.zeros(size), np.full(size, np.inf)
-    # Falling density: everything from the lower end up. Rising: everything down to the upper end.
-    for chosen, end, inner, known in (
-        (falling, 0.0, 1e-12, from_lo),
-        (rising, rest, rest - 1e-12, from_hi),
-    ):
-        _take_shorter(low, high, rows[chosen], quantile, end, level)
-        # A range may end far from where there is any mass: an interval next to its end is shorter.
-        longer = high - low > (1 + 1e-9) * (known[1] - known[0])
-        _take_shorter(low, high, rows[chosen & longer], quantile, inner, level)
-    peaked = rows[~(falling | rising)]
-    bracket = (part[peaked] for part in (lo, hi, at_lo, at_hi))
-    low[peaked], high[peaked] = _balanced(imbalance, peaked, *bracket)
+    _take_shorter(low, high, inner, *_balanced(imbalance, inner, lo, hi, rest))
     return low, high
 
 
-def _balanced(imbalance, rows, lo, hi, at_lo, at_hi, max_iter=40):
+def _shortest_of_tails(quantile, tails, level, rows):
+    """Ends of the shortest of the intervals with these lower tail masses (rows, n), and which."""
+    upper = np.minimum(tails + level, 1.0)
+    upper[tails == 1.0 - level] = 1.0
+    p = np.concatenate([tails, upper], axis=1)
+    ends = quantile(p.ravel(), np.repeat(rows, p.shape[1])).reshape(rows.size, 2, -1)
+    with np.errstate(invalid="ignore"):
+        width = ends[:, 1] - ends[:, 0]
+    # An interval without an end is taken only if there is no other. Rounding decides nothing, and
+    # a one-sided interval is preferred to the one next to it.
+    width = np.where(np.isnan(width), np.inf, width)
+    width[:, 1:-1] *= 1 + 1e-9
+    best = np.argmin(width, axis=1)
+    return (*ends[np.arange(rows.size), :, best].T.copy(), best)
+
+
+def _take_shorter(low, high, rows, new_low, new_high):
+    """Replace intervals of `rows` by new ones where those are not longer."""
+    with np.errstate(invalid="ignore"):
+        shorter = new_high - new_low <= high[rows] - low[rows]
+    low[rows[shorter]], high[rows[shorter]] = new_low[shorter], new_high[shorter]
+
+
+def _balanced(imbalance, rows, lo, hi, rest, max_iter=60):
     """Ends with equal densities, by the Illinois false-position method on the lower tail mass.
 
-    The imbalance is `at_lo` > 0 at the tail mass `lo` and `at_hi` < 0 at `hi`.
+    Somewhere between the tail masses `lo` and `hi` the width is least. Far from it there may be
+    other peaks, so the imbalance at `lo` and `hi` is not asked; halvings come first.
     """
     low, high, previous = np.zeros((3, rows.size))
+    at_lo, at_hi = np.full(rows.size, np.nan), np.full(rows.size, np.nan)
     active = np.arange(rows.size)
     for iteration in range(max_iter):
         if active.size == 0:
             break
         left, right, f_left, f_right = (part[active] for part in (lo, hi, at_lo, at_hi))
-        p = (left * f_right - right * f_left) / (f_right - f_left)
-        if iteration < 2:  # the end values are clipped: two halvings give an honest bracket
-            p = 0.5 * (left + right)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = (left * f_right - right * f_left) / (f_right - f_left)
+        halve = np.isnan(p) | (iteration % 6 == 5)  # also so that the bracket is sure to close
+        p = np.where(halve, 0.5 * (left + right), p)
         value, low[active], high[active] = imbalance(p, rows[active])
         up = value > 0
         lo[active[up]], at_lo[active[up]] = p[up], value[up]
@@ -91,7 +111,9 @@ def _balanced(imbalance, rows, lo, hi, at_lo, at_hi, max_iter=40):
         at_hi[active[up & same]] *= 0.5
         at_lo[active[~up & same]] *= 0.5
         previous[active] = np.sign(value)
-        active = active[~((np.abs(value) < 1e-8) | (hi[active] - lo[active] < 1e-10))]
+        left, right = lo[active], hi[active]
+        closed = right - left < 1e-7 * np.minimum(right, rest - left)
+        active = active[~((np.abs(value) < 1e-8) | closed)]
     return low, high
 
 

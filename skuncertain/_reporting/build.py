@@ -8,6 +8,7 @@ from skuncertain._reporting.report import IntervalReport
 from skuncertain._reporting.text import kind_text, level_text
 from skuncertain._utils.validation import check_integer
 from skuncertain._version import __version__
+from skuncertain.posteriors._about import label_text, plain_prevalence, prevalence_text
 
 SCHEMA_VERSION = 1
 
@@ -92,9 +93,21 @@ def shown_settings(settings):
         "rope": None if rope is None else f"{rope:g}",
         "classes": settings.get("classes"),
         "positive class": settings.get("pos_label"),
+        "prevalence": prevalence_text(settings.get("prevalence")) or None,
+        "new rows": settings.get("n_new"),
+        "differs": settings.get("differs"),
         "draws": settings.get("draws"),
     }
     return [[name, str(text)] for name, text in known.items() if text is not None]
+
+
+def question_settings(about):
+    """Settings that tell class, prevalence and new rows of a question."""
+    return {
+        "pos_label": None if about.pos_label is None else label_text(about.pos_label),
+        "prevalence": plain_prevalence(about.prevalence),
+        "n_new": about.n_new,
+    }
 
 
 def _count(rows, weighted):

@@ -31,7 +31,7 @@ def density_curve(posterior, low, high, n_points=None):
     reach = 0.6 * (high - low)  # heavy tails would leave no room for the rest
     first, last = max(first, low - reach), min(last, high + reach)
     if n_points is None:
-        n_points = 401 if posterior.exact else 161  # kernel estimates are slow
+        n_points = 401 if posterior.n_draws is None else 161  # kernel estimates are slow
     return _curve(posterior, np.linspace(first, last, n_points), low, high)
 
 

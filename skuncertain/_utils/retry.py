@@ -15,7 +15,10 @@ _ATTEMPTS = 3
 
 
 def retry_lost_workers(run: Callable[[], Result], remedy: str) -> Result:
-    """Result of ``run()``, called again if a worker was lost; `remedy` is for the warning."""
+    """Result of ``run()``, called again if a worker was lost; `remedy` is for the warning.
+
+    Where every attempt has lost one, what joblib raised the last time is raised, with a note.
+    """
     for attempt in range(2, _ATTEMPTS + 1):
         try:
             return run()
@@ -25,4 +28,11 @@ def retry_lost_workers(run: Callable[[], Result], remedy: str) -> Result:
                 f"attempt {attempt} of {_ATTEMPTS}.",
                 RuntimeWarning,
             )
-    return run()
+    try:
+        return run()
+    except _WORKER_LOST as error:
+        error.add_note(
+            f"A worker was lost in each of {_ATTEMPTS} attempts. n_jobs=1 needs no workers and "
+            "shows what ends them; if memory does, fewer jobs help."
+        )
+        raise

@@ -6,13 +6,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from skuncertain.app._pages import LOOPBACK, make_app
-from skuncertain.app._server import run
+from skuncertain._utils.address import LOOPBACK, USUAL_HOST
+from skuncertain._utils.validation import check_integer
+from skuncertain.app._workers import MOST
 
 __all__ = ["create_app", "serve"]
 
 
-def create_app(*, trusted_hosts: Sequence[str] = LOOPBACK) -> Any:
+def create_app(*, trusted_hosts: Sequence[str] = LOOPBACK, workers: int = MOST) -> Any:
     """Return the web page as a WSGI application.
 
     Parameters
@@ -20,11 +21,16 @@ def create_app(*, trusted_hosts: Sequence[str] = LOOPBACK) -> Any:
     trusted_hosts : sequence of str, default=("127.0.0.1", "localhost", "[::1]")
         Names under which the page may be asked for. Others are refused, so that no other site can
         reach it through a name of its own (DNS rebinding).
+    workers : int, default=4
+        Most processes that compute for this application. They start with the first question, end
+        with this process, and are stopped where an answer takes too long. 0 computes in this
+        process, one answer at a time and without a time limit: for servers that have one of their
+        own, or whose Python cannot be started as a program.
 
     Returns
     -------
     flask.Flask
-        The application. It keeps no state.
+        The application. It keeps nothing of what is entered.
 
     See Also
     --------
@@ -33,14 +39,16 @@ def create_app(*, trusted_hosts: Sequence[str] = LOOPBACK) -> Any:
     Examples
     --------
     >>> from skuncertain.app import create_app
-    >>> app = create_app()
+    >>> app = create_app(workers=2)
     >>> app.test_client().get("/").status_code
     200
     """
-    return make_app(tuple(trusted_hosts))
+    from skuncertain.app._pages import make_app
+
+    return make_app(tuple(trusted_hosts), check_integer("workers", workers, low=0, high=64))
 
 
-def serve(host: str = "127.0.0.1", port: int | None = None, open_browser: bool = True) -> None:
+def serve(host: str = USUAL_HOST, port: int | None = None, open_browser: bool = True) -> None:
     """Run the web page until Ctrl-C.
 
     Parameters
@@ -70,4 +78,6 @@ def serve(host: str = "127.0.0.1", port: int | None = None, open_browser: bool =
     >>> serve(open_browser=False)  # doctest: +SKIP
     The page is at http://127.0.0.1:8377/ (Ctrl-C ends it).
     """
+    from skuncertain.app._server import run
+
     run(host, port, open_browser)

@@ -1,6 +1,5 @@
 """From a form to an answer: all that a page shows comes from one posterior."""
 
-import threading
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
@@ -16,8 +15,6 @@ from skuncertain.posteriors._draws import DrawsPosterior
 SEED = 0  # the same input always gives the same numbers
 _POINTS = 121
 _BINS = 50
-# Whoever holds a slider must not take all cores.
-_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass
@@ -76,7 +73,7 @@ def answered(form, work):
 
     Returns None where the form has problems.
     """
-    with _ONE_AT_A_TIME, collect() as caught:
+    with collect() as caught:
         try:
             answer = work(form)
         except (ValueError, TypeError) as error:
@@ -135,6 +132,8 @@ def computed(posterior):
     """How the numbers of a posterior came about."""
     if posterior.exact:
         return "exact, without random numbers"
+    if posterior.n_draws is None:
+        return "three cumulants of the posterior, without random numbers"
     return f"{posterior.n_draws:,} draws, seed {posterior.seed}"
 
 

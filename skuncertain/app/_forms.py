@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from skuncertain._io.csv_counts import column_names
-from skuncertain._io.tables import read_paired, read_predictions
+from skuncertain._io.tables import read_folds, read_paired, read_predictions
 from skuncertain._reporting.text import clean, kind_text
 from skuncertain._utils.validation import share_hint
 from skuncertain.app._sentence import metric_title
@@ -48,6 +48,20 @@ PRIORS = {
     "total_one": "total_one",
     "number": "a number per cell",
 }
+MODELS = {
+    "dirichlet": "one Dirichlet over all cells",
+    "three_beta": "three Betas: prevalence, recall, specificity",
+    "rows": "a Dirichlet per true class",
+}
+FOLD_METHODS = {
+    "auto": "pooled, row weight from the folds",
+    "wang_li": "pooled, row weight of Wang and Li",
+    "averaged": "average of the folds",
+    "dirichlet": "pooled, one Dirichlet",
+    "bootstrap": "pooled, bootstrap",
+    "corrected_t": "corrected t",
+    "nadeau_bengio": "Nadeau and Bengio's t",
+}
 
 _COMMON = {"level": "0.95", "kind": "eti", "prior": "auto", "pseudo": ""}
 _ROWS = {"source": "counts", "csv": "", "true": "", "pos_label": ""}
@@ -56,8 +70,12 @@ FIELDS = {
         **dict(zip(COUNTS, ("26", "0", "2", "6"), strict=True)),
         **_ROWS,
         "pred": "",
+        "fold": "",
+        "method": "auto",
+        "n_repeats": "",
         "metric": "recall",
         **_COMMON,
+        "model": "dirichlet",
         "show": "posterior",
         "n_new": "",
         "low": "0.9",
@@ -124,17 +142,21 @@ class Form:
     page : {"one", "two", "plan"}
         Which fields there are.
     given : dict
-        What was typed; by default the example.
+        What was typed, in all fields; by default the example.
     """
 
     def __init__(self, page, given=None):
         self.page = page
         self.values = dict(FIELDS[page])
         self.errors: dict = {}
-        for name, value in (given or {}).items():
-            if name not in self.values or not isinstance(value, str):
-                raise ValueError(f"unknown field {clean(name)[:LONGEST_TEXT]!r}")
-            self.values[name] = value
+        self.folds: list = []  # names of the folds, after the table was read
+        if given is not None:
+            # A field that is missing must not be taken from the example.
+            if given.keys() != self.values.keys():
+                raise ValueError("these are not the fields of the page")
+            if not all(isinstance(value, str) for value in given.values()):
+                raise ValueError("every field is a text")
+            self.values = dict(given)
         for name, value in self.values.items():
             if name != "csv" and len(value) > LONGEST_TEXT:
                 self.values[name] = value[:LONGEST_TEXT]
@@ -227,7 +249,10 @@ class Form:
         return None if None in found.values() else found
 
     def table(self, *columns):
-        """Counts of the pasted rows, for one column of predictions or for two; or None."""
+        """Counts of the pasted rows, for one column of predictions or for two; or None.
+
+        Where a column of folds is named they are a stack, one matrix per fold.
+        """
         names = {name: self.text(name) for name in ("true", *columns)}
         data = self.values["csv"].encode("utf-8", "surrogatepass")
         self.fail("csv", "Paste a table, or choose a file.", not data.strip())
@@ -237,17 +262,19 @@ class Form:
         pos_label = self.text("pos_label") or None
         try:
             found = column_names(io.BytesIO(data))
-            assumed = not any(names.values()) and len(found) == len(names)
+            fold = self.text("fold") if "fold" in self.values else ""
+            free = [name for name in found if name != fold]
+            assumed = not any(names.values()) and len(free) == len(names)
             if assumed:  # nothing to choose from
-                names = dict(zip(names, found, strict=True))
+                names = dict(zip(names, free, strict=True))
+            listed = ", ".join(map(repr, found[:20])) + (", ..." if len(found) > 20 else "")
+            wrong = bool(fold) and fold not in found
+            self.fail("fold", clean(f"{fold!r} is not a column of the table: {listed}."), wrong)
             for name in (name for name, column in names.items() if not column):
-                listed = ", ".join(map(repr, found[:20])) + (", ..." if len(found) > 20 else "")
                 self.fail(name, clean(f"Name a column of the table: {listed}."))
             if self.errors:
                 return None
-            true, *pred = names.values()
-            read, which = (read_predictions, pred[0]) if len(pred) == 1 else (read_paired, pred)
-            counts = read(io.BytesIO(data), true=true, pred=which, pos_label=pos_label)
+            counts = self._counted(io.BytesIO(data), names, fold, pos_label)
         except (InvalidParameterError, TableFileError) as error:
             self._fail_table(error)
             return None
@@ -266,6 +293,16 @@ class Form:
         long = any(len(label) > LONGEST_LABEL for label in labels)
         self.fail("csv", f"A label has more than {LONGEST_LABEL} characters.", long)
         return None if self.errors else counts
+
+    def _counted(self, file, names, fold, pos_label):
+        """Counts by the reader that fits the columns."""
+        true, *pred = names.values()
+        if fold:
+            about = {"fold": fold, "pos_label": pos_label}
+            counts, self.folds = read_folds(file, true=true, pred=pred[0], **about)
+            return counts
+        read, which = (read_predictions, pred[0]) if len(pred) == 1 else (read_paired, pred)
+        return read(file, true=true, pred=which, pos_label=pos_label)
 
     def _fail_table(self, error):
         """Note what a reader of tables says beside the field that it is about."""

@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._reporting.build import column, section
@@ -20,9 +19,8 @@ from skuncertain._reporting.text import (
 )
 from skuncertain._utils.warnings import collect, silence
 from skuncertain.app._answers import SEED, Answer, computed, curve, picture, posteriors, texts
-from skuncertain.app._forms import MOST_NEW_ROWS
+from skuncertain.app._forms import MODELS, MOST_NEW_ROWS
 from skuncertain.app._sentence import (
-    WITHIN_A_CLASS,
     metric_title,
     posterior_sentence,
     rows_that_count,
@@ -69,6 +67,11 @@ _NOTES = {
     SmallSampleWarning: "Averages over classes with few rows have intervals that are somewhat too "
     "short.",
 }
+_MODELS = {
+    "dirichlet": "Dirichlet model",
+    "three_beta": "Model of three Betas (prevalence, recall, specificity)",
+    "rows": "Model of a Dirichlet per true class",
+}
 _AT_PREVALENCE = (
     "At another prevalence the number before an interval is the metric of the observed rates of "
     "the two classes, weighted with that prevalence."
@@ -81,23 +84,27 @@ def answer_one(form):
     if form.errors:
         return None
     counts, metric, level, kind = asked.counts, asked.metric, asked.level, asked.kind
-    parts = MatrixReport(counts, level=level, kind=kind, prior=asked.prior, random_state=SEED)
+    parts = MatrixReport(
+        counts, level=level, kind=kind, prior=asked.prior, model=asked.model, random_state=SEED
+    )
     ((posterior, cell),) = asked.cells(parts, [metric]).values()
     facts = [
-        *_interval_probability(posterior, asked),
-        *_better_than_guessing(counts, asked.prior),
+        *interval_probability(posterior, asked),
+        *_better_than_guessing(counts, asked.prior, asked.model),
         *_facts(posterior, asked, cell["value"]),
     ]
     sections = _sections(parts, asked, posterior, cell, facts)
     report = parts.make(
         "metric",
         f"{asked.title} of one classifier",
-        question=f"What is the {metric_title(metric.name)} of this classifier on rows like these?",
+        question=f"What is the {metric_title(metric.name)} of this classifier on {asked.rows}?",
         sections=sections,
         warnings=(),
         reading=_READING if asked.prevalence is None else (*_READING, _AT_PREVALENCE),
-        method=f"Dirichlet model of one test set: {asked.what[:1].lower()}{asked.what[1:]}",
+        method=f"{_MODELS[asked.model]} of one test set: {asked.what[:1].lower()}{asked.what[1:]}",
         metric=metric.name,
+        prevalence=asked.prevalence,
+        n_new=asked.n_new,
         pos_label=parts.positive_text(),
     )
     sections = report.to_dict()["sections"]
@@ -112,15 +119,14 @@ def answer_one(form):
             level=level,
             kind=kind,
             value=cell["value"],
-            prevalence=asked.prevalence,
-            n_new=asked.n_new,
+            ends=(cell["low"], cell["high"], cell["error"]),
         ),
         facts=facts,
         pictures=[(asked.what, picture(sections["answer"]))],
         tables=[
             _with_other_names(texts(sections["metrics"], prose=True)),
             *(texts(sections[key]) for key in ("scores",) if key in sections),
-            _matrix(counts, form.values["source"] == "counts"),
+            matrix_texts(counts, form.values["source"] == "counts"),
         ],
         report=report,
         table="metrics",
@@ -129,7 +135,7 @@ def answer_one(form):
 
 
 @dataclass
-class _Question:
+class Question:
     """What was asked; `n_new` is None for the posterior itself."""
 
     counts: Any
@@ -140,7 +146,8 @@ class _Question:
     n_new: int | None
     low: float | None
     high: float | None
-    prevalence: float | None
+    prevalence: float | None = None
+    model: str = "dirichlet"
 
     @property
     def title(self):
@@ -155,12 +162,17 @@ class _Question:
             text += f" on {self.n_new:,} new row{'s' * (self.n_new != 1)}"
         return text + (f" at a prevalence of {self.prevalence:g}" if self.prevalence else "")
 
+    @property
+    def rows(self):
+        """Rows that the answer is about."""
+        new = "" if self.n_new is None else f"{self.n_new:,} new "
+        if self.prevalence is None:
+            return f"{new}rows like these"
+        return f"{new}rows of a population with prevalence {self.prevalence:g}"
+
     def cells(self, parts, metrics):
         """Return {metric: (posterior, cell)}; the value is that of the observed rates."""
-        found = parts.metric_cells(metrics, prevalence=self.prevalence, n_new=self.n_new)
-        for metric, (_, cell) in found.items():
-            cell |= {"value": _value(self.counts, metric, self.prevalence), "value_error": 0.0}
-        return found
+        return parts.metric_cells(metrics, prevalence=self.prevalence, n_new=self.n_new)
 
 
 def _read(form):
@@ -170,14 +182,23 @@ def _read(form):
     level, kind, prior = form.interval()
     show = form.choice("show", ("posterior", "predictive"))
     n_new = form.count("n_new", MOST_NEW_ROWS, low=1, optional=True)
+    low, high = asked_range(form)
+    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True, percent=0)
+    model = form.choice("model", MODELS)
+    if counts is not None:
+        _check(form, counts, metric, show, n_new, prevalence)
+        only_two = "The three Betas are for two classes. Choose another model."
+        form.fail("model", only_two, model == "three_beta" and counts.n_classes > 2)
+        n_new = None if show == "posterior" else n_new or int(counts.n)
+    return Question(counts, metric, level, kind, prior, n_new, low, high, prevalence, model)
+
+
+def asked_range(form):
+    """Ends between which the metric is asked for; None where there is no end."""
     low, high = (form.number(end, -math.inf, math.inf, optional=True) for end in ("low", "high"))
     if None not in (low, high) and low >= high:
         form.fail("high", f"Must be more than {low:g}.")
-    prevalence = form.number("prevalence", 0, 1, closed=False, optional=True, percent=0)
-    if counts is not None:
-        _check(form, counts, metric, show, n_new, prevalence)
-        n_new = None if show == "posterior" else n_new or int(counts.n)
-    return _Question(counts, metric, level, kind, prior, n_new, low, high, prevalence)
+    return low, high
 
 
 def formula(metric):
@@ -214,20 +235,6 @@ def _check(form, counts, metric, show, n_new, prevalence):
     form.fail("n_new", f"Write how many new rows, at most {MOST_NEW_ROWS:,}.", too_many)
 
 
-def _value(counts, metric, prevalence):
-    """Metric of the data; at another prevalence that of the observed rates."""
-    matrix = np.asarray(counts.counts, dtype=float)
-    if prevalence is not None:
-        shares = [
-            prevalence if label == counts.pos_label else 1 - prevalence for label in counts.labels
-        ]
-        with np.errstate(invalid="ignore"):
-            matrix = matrix / matrix.sum(axis=1, keepdims=True) * np.array(shares)[:, None]
-        if metric.name in WITHIN_A_CLASS:  # recall is still known if there are no real negatives
-            matrix = np.nan_to_num(matrix)
-    return float(metric.evaluate(matrix, positive=counts.positive_index(metric)))
-
-
 def _sections(parts, asked, posterior, cell, facts):
     """Sections of the report to be downloaded; the page shows the same."""
     level = asked.level
@@ -243,7 +250,9 @@ def _sections(parts, asked, posterior, cell, facts):
     others = [name for name in (_OTHERS if two else _OTHERS_OF_SEVERAL) if name != own.name]
     with collect() as caught:  # one note instead of a dozen
         cells = {own: (posterior, cell)} | asked.cells(parts, others)
-        classes = {} if two else {"scores": parts.class_section("Classes", drawn=False)}
+        classes = {}
+        if not two and asked.model == "dirichlet":  # the only model that the classes have
+            classes["scores"] = parts.class_section("Classes", drawn=False)
     rows = [
         {"name": metric.name, "value": cell, "formula": formula(metric)}
         for metric, (_, cell) in cells.items()
@@ -266,7 +275,7 @@ def _sections(parts, asked, posterior, cell, facts):
     }
 
 
-def _interval_probability(posterior, asked):
+def interval_probability(posterior, asked):
     """Probability that the metric lies where the user asks."""
     low, high = asked.low, asked.high
     if low is None and high is None:
@@ -284,7 +293,7 @@ def _interval_probability(posterior, asked):
 
 def _facts(posterior, asked, value):
     counts = asked.counts
-    rows = rows_that_count(counts, asked.metric, asked.prevalence)
+    rows = rows_that_count(counts, asked.metric, asked.prevalence, asked.model)
     part = "" if rows == counts.n else f", of which {rows:,.0f} count here"
     return [
         ("Point estimate", number_text(value)),
@@ -296,22 +305,22 @@ def _facts(posterior, asked, value):
     ]
 
 
-def _better_than_guessing(counts, prior):
+def _better_than_guessing(counts, prior, model):
     if counts.pos_label is None:
         return []
     with silence():  # on informedness, which was not asked for
-        found = counts.better_than_chance(prior=prior)
+        found = counts.better_than_chance(prior=prior, model=model)
     return [
         ("P(better than guessing)", probability(found.p_better)),
         ("P(worse than guessing)", probability(found.p_worse)),
     ]
 
 
-def _matrix(counts, unnamed):
+def matrix_texts(counts, unnamed, title="Counts"):
     """Confusion matrix as texts."""
     names = ["negative", "positive"] if unnamed else [clean(label) for label in counts.labels]
     entries = [
         dict(zip(["true", *names], [name, *(f"{int(n):,}" for n in row)], strict=True))
         for name, row in zip(names, counts.counts, strict=True)
     ]
-    return texts(section("Counts", [column("true", "true \\ predicted"), *names], entries))
+    return texts(section(title, [column("true", "true \\ predicted"), *names], entries))

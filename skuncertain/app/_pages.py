@@ -1,15 +1,20 @@
-"""Requests and responses. Nothing is kept between them."""
+"""Requests and responses. Of what was entered, nothing is kept between them."""
 
+import json
 import re
+import selectors
+import socket
+import weakref
 from importlib.resources import files
 
 from skuncertain._reporting.text import clean
 from skuncertain._version import __version__
-from skuncertain.app._answers import answered
 from skuncertain.app._forms import (
     CELLS,
+    FOLD_METHODS,
     KINDS,
     LARGEST_COUNT,
+    MODELS,
     MOST_BYTES,
     MOST_NEW_ROWS,
     PRIORS,
@@ -17,15 +22,13 @@ from skuncertain.app._forms import (
     Form,
     metric_options,
 )
-from skuncertain.app._one import answer_one
-from skuncertain.app._plan import answer_plan
-from skuncertain.app._two import answer_two
+from skuncertain.app._tasks import Desk
+from skuncertain.app._workers import SECONDS, Stopped
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGES = {
-    "one": ("/", "One classifier", answer_one),
-    "two": ("/compare", "Two classifiers", answer_two),
-    "plan": ("/plan", "Sample size", answer_plan),
+    "one": ("/", "One classifier"),
+    "two": ("/compare", "Two classifiers"),
+    "plan": ("/plan", "Sample size"),
 }
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -40,14 +43,27 @@ HEADERS = {
 }
 _MOST_SENT = 2 * MOST_BYTES + 100_000  # the script sends two letters for the end of a line
 _DOWNLOADS = {"html": "text/html; charset=utf-8", "csv": "text/csv; charset=utf-8"}
-_PROBLEMS = {
+PROBLEMS = {
     400: "The page cannot read this request.",
     403: "This request came from another site, so it is refused.",
     404: "There is no such page.",
     405: "The page does not answer this kind of request.",
+    408: "The request took too long to arrive.",
+    411: "The request does not say how long it is.",
     413: TOO_LONG,
+    414: "The address of the request is too long.",
+    415: "The page reads forms and JSON; this request is of another kind.",
+    431: "The request has too many headers.",
     500: "Something went wrong in the program. This should not happen; please report it.",
+    503: "The page has too much to do at the moment. Please try again in a minute.",
 }
+_STOPPED = {
+    "late": f"This takes more than {SECONDS:g} seconds, so the page has stopped it. The command "
+    "line and the library have no such limit.",
+    "busy": "The page is busy with other long calculations. Please try again in a minute.",
+    "left": "Nobody waits for this answer.",
+}
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 
 
 def flask():
@@ -64,8 +80,8 @@ def flask():
     return module
 
 
-def make_app(trusted_hosts):
-    """Flask application."""
+def make_app(trusted_hosts, workers):
+    """Flask application; its processes start with the first question."""
     app = flask().Flask("skuncertain.app", static_url_path="/static")
     app.config.update(
         MAX_CONTENT_LENGTH=_MOST_SENT,
@@ -75,9 +91,12 @@ def make_app(trusted_hosts):
     app.before_request(lambda: _check_host(trusted_hosts))
     app.before_request(_check_origin)
     app.after_request(_secured)
-    for code in _PROBLEMS:
-        app.register_error_handler(code, _problem)
-    for page, (path, _, _) in PAGES.items():
+    app.register_error_handler(Exception, _problem)
+    app.register_error_handler(Stopped, _stopped)
+    desk = app.extensions["skuncertain"] = Desk(workers)
+    if desk.pool is not None:
+        weakref.finalize(app, desk.pool.close)  # at the latest when Python ends
+    for page, (path, _) in PAGES.items():
         app.add_url_rule(path, page, _page, defaults={"page": page}, methods=["GET", "POST"])
     page, kind = f"<any({','.join(PAGES)}):page>", f"<any({','.join(_DOWNLOADS)}):kind>"
     app.add_url_rule(f"/answer/{page}", "answer", _answer, methods=["POST"])
@@ -101,16 +120,18 @@ def _check_host(trusted):
 
 
 def _check_origin():
-    """Refuse what another site sends; browsers say where a request comes from."""
+    """Refuse what another site sends; browsers say where it comes from and how long it is."""
     request = flask().request
-    if request.method in ("GET", "HEAD", "OPTIONS"):
-        return
+    if request.method in ("GET", "HEAD", "OPTIONS") or request.routing_exception is not None:
+        return  # it gets no answer that another site could use
     site = request.headers.get("Sec-Fetch-Site")
     if site is None:  # browsers leave it out where there is neither https nor loopback
         origin = request.headers.get("Origin", "")
         site = "same-origin" if origin == request.host_url.rstrip("/") else "unknown"
     if site != "same-origin":
         flask().abort(403)
+    if request.content_length is None:  # it would be cut off at the limit, without a word
+        flask().abort(411)
 
 
 def _secured(response):
@@ -120,11 +141,53 @@ def _secured(response):
 
 def _problem(error):
     """One sentence, as a page or for the script."""
-    code = getattr(error, "code", 500)
-    text = _PROBLEMS[code]
+    code = getattr(error, "code", None)
+    if code is None:
+        flask().current_app.log_exception((type(error), error, error.__traceback__))
+        code = 500
+    if isinstance(error.__context__, TimeoutError):  # while the body was read
+        code = 408
+    allow = getattr(error, "valid_methods", None)
+    headers = {"Allow": ", ".join(sorted(allow))} if allow else {}
+    return _told(PROBLEMS.get(code, PROBLEMS[400 if code < 500 else 500]), code, headers)
+
+
+def _told(text, code, headers):
     if flask().request.path.startswith("/answer/"):
-        return flask().jsonify(error=text), code
-    return flask().render_template("problem.html", text=text, **_frame(None)), code
+        return flask().jsonify(error=text), code, headers
+    page = flask().render_template("problem.html", text=text, **_frame(None))
+    return page, code, headers
+
+
+def _stopped(error):
+    """Why there is no answer; where a form was sent, with the form."""
+    text, form = _STOPPED[error.reason], flask().g.get("form")
+    if form is None or flask().request.path.startswith("/answer/"):
+        return _told(text, 503, {})
+    form.fail("form", text)
+    return _show(form, None)[0], 503
+
+
+def _left():
+    """Return a function that says whether the client has closed its connection.
+
+    Only the server that comes with Flask gives its socket; elsewhere the time limit has to do.
+    """
+    sock = flask().request.environ.get("werkzeug.socket")
+
+    def left():
+        if sock is None:
+            return False
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(sock, selectors.EVENT_READ)
+                return bool(selector.select(0)) and not sock.recv(1, socket.MSG_PEEK)
+        except OSError:  # reset
+            return True
+        except ValueError:  # encrypted: one cannot look ahead
+            return False
+
+    return left
 
 
 # --------------------------------------------------------------------------------------------------
@@ -133,14 +196,14 @@ def _problem(error):
 
 def _frame(page):
     """What every page shows around its content."""
-    tabs = [(path, title, name == page) for name, (path, title, _) in PAGES.items()]
+    tabs = [(path, title, name == page) for name, (path, title) in PAGES.items()]
     return {"page": page, "tabs": tabs, "version": __version__}
 
 
 def _form(page, given):
-    """Form of a page; what does not belong to it is refused."""
+    """Form of a page; one that the page cannot have sent is refused."""
     try:
-        form = Form(page, given)
+        form = flask().g.form = Form(page, given)
     except ValueError:
         flask().abort(400)
     return form
@@ -149,7 +212,11 @@ def _form(page, given):
 def _submitted_form(page):
     """What was sent as a form; a file takes the place of the pasted text."""
     request, problem = flask().request, None
+    if request.mimetype not in _FORMS:
+        flask().abort(415)
     given, file = request.form.to_dict(), request.files.get("file")
+    if len(given) < sum(1 for _ in request.form.items(multi=True)):
+        flask().abort(400)  # which of the two?
     if file is not None and file.filename:
         try:
             given["csv"] = file.read().decode("utf-8-sig")
@@ -160,12 +227,19 @@ def _submitted_form(page):
     return form
 
 
-def _answered(page, form):
-    _, _, work = PAGES[page]
-    return answered(form, work)
+def _desk():
+    return flask().current_app.extensions["skuncertain"]
 
 
-def _show(page, form, answer):
+def _asked(form, kind=None):
+    """Answer of a form, and the text to be downloaded; notes the problems of the form."""
+    found = _desk().ask(form, kind, _left())
+    form.errors = found["errors"]
+    return found["answer"], found["text"]
+
+
+def _show(form, answer):
+    page = form.page
     text = flask().render_template(
         f"{page}.html",
         values=form.values,
@@ -174,6 +248,8 @@ def _show(page, form, answer):
         metrics=metric_options(page),
         kinds=KINDS,
         priors=PRIORS,
+        models=MODELS,
+        fold_methods=FOLD_METHODS,
         cells=CELLS,
         limits={"count": LARGEST_COUNT, "n_new": MOST_NEW_ROWS, "bytes": MOST_BYTES},
         **_frame(page),
@@ -182,28 +258,35 @@ def _show(page, form, answer):
 
 
 def _page(page):
-    form = _submitted_form(page) if flask().request.method == "POST" else Form(page)
-    return _show(page, form, _answered(page, form))
+    if flask().request.method != "POST":
+        form = Form(page)
+        return _show(form, _desk().example(form)["answer"])
+    form = _submitted_form(page)
+    answer, _ = _asked(form)
+    return _show(form, answer)
 
 
 def _answer(page):
-    given = flask().request.get_json()
+    request = flask().request
+    if not request.is_json:
+        flask().abort(415)
+    try:
+        given = json.loads(request.get_data())
+    except (ValueError, RecursionError):  # broken, or nested so deeply that it cannot be read
+        flask().abort(400)
     if not isinstance(given, dict):
         flask().abort(400)
     form = _form(page, given)
-    answer = _answered(page, form)
-    return flask().jsonify(
-        errors={name: clean(text) for name, text in form.errors.items()},
-        answer=None if answer is None else answer.to_dict(),
-    )
+    answer, _ = _asked(form)
+    errors = {name: clean(text) for name, text in form.errors.items()}
+    return flask().jsonify(errors=errors, answer=answer)
 
 
 def _download(page, kind):
     form = _submitted_form(page)
-    answer = _answered(page, form)
+    answer, text = _asked(form, kind)
     if answer is None:
-        return _show(page, form, None)
-    text = answer.report.to_html() if kind == "html" else answer.report.to_csv(answer.table)
+        return _show(form, None)
     name = f"skuncertain-{form.values['metric']}.{kind}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return text.encode("utf-8", "replace"), headers | {"Content-Type": _DOWNLOADS[kind]}

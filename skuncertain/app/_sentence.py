@@ -14,8 +14,10 @@ from skuncertain._reporting.text import (
     probability,
 )
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
+from skuncertain.metrics._posterior import value_at
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._about import prevalence_text
 
 _TITLES = {
     "npv": "negative predictive value",
@@ -34,6 +36,17 @@ _TITLES = {
 WITHIN_A_CLASS = ("recall", "fnr", "specificity", "fpr", *RATE_OF_ODDS)  # at any prevalence
 _KINDS = {"eti": "credible interval", "hdi": "highest-density credible interval"}
 
+_MODELS = {"three_beta": "three-Beta model", "rows": "model of the rows"}
+_HOW = {
+    "pooled": "pooled counts",
+    "averaged": "average of the folds",
+    "dirichlet": "pooled counts, one Dirichlet",
+    "bootstrap": "bootstrap of the pooled counts",
+    "corrected_t": "corrected t",
+    "nadeau_bengio": "Nadeau and Bengio's t",
+}
+_WEIGHTS = {"auto": ", row weight from the folds", "wang_li": ", row weight of Wang and Li"}
+
 
 def metric_title(name, start=False):
     """Name of a metric in prose, with a capital letter at the start of a sentence."""
@@ -45,40 +58,39 @@ def metric_title(name, start=False):
     return text[:1].upper() + text[1:] if start else text
 
 
-def rows_that_count(counts, metric, prevalence=None):
+def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     """Rows on which a metric rests: real positives for recall, all rows for accuracy.
 
-    At another prevalence only what lies within one true class still rests on a part of the rows.
+    At another prevalence, and in models that have a prevalence of its own, only what lies within
+    one true class still rests on a part of the rows.
     """
     metric = get_metric(metric)
     matrix = np.asarray(counts.counts, dtype=float)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
     rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
-    if proportion_odds(rate) is None or (prevalence is not None and not within):
+    apart = prevalence is not None or model in _MODELS
+    if proportion_odds(rate) is None or (apart and not within):
         return float(matrix.sum())
     hits, misses, _ = proportion_counts(matrix, rate, counts.positive_index(metric))
     return float(hits + misses)
 
 
-def posterior_sentence(
-    posterior, counts, *, level=0.95, kind="eti", value=None, prevalence=None, n_new=None
-):
+def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None, ends=None):
     """Sentence on one metric of one classifier.
 
     Parameters
     ----------
     posterior : Posterior
-        Of one metric; with `n_new`, what ``predictive(n_new)`` returned.
+        Of one metric, or its predictive distribution.
     counts : ConfusionCounts
         What it was made from.
     level, kind : float, str
         Which interval.
     value : float, default=None
-        Point estimate; by default the metric of the counts.
-    prevalence : float, default=None
-        The prevalence that was put in place of that of the data.
-    n_new : int, default=None
-        Rows of the new test set, for a predictive distribution.
+        Point estimate; by default the metric of the counts, at the prevalence that was asked for.
+        A predictive distribution is told beside what was seen in the old test set.
+    ends : (float, float, object), default=None
+        Ends of that interval and their error, where they are known: some take long to compute.
 
     Returns
     -------
@@ -93,26 +105,87 @@ def posterior_sentence(
     >>> posterior_sentence(counts.posterior("recall"), counts)
     'Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26.'
     """
-    low, high = posterior.interval(level, kind)
-    error = posterior.interval_error(level, kind)
+    if ends is None:
+        ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
+    low, high, error = ends
     metric = get_metric(posterior.metric)
-    value = metric.evaluate(
-        np.asarray(counts.counts, dtype=float), positive=counts.positive_index(metric)
-    ) if value is None else value  # fmt: skip
+    prevalence, n_new, model = (
+        getattr(posterior.about, name) for name in ("prevalence", "n_new", "model")
+    )
+    if value is None:
+        matrix = np.asarray(counts.counts, dtype=float)
+        value = value_at(matrix, metric, counts.positive_index(metric), prevalence)
     digits = few_decimals(low, high)
-    name = metric_title(metric.name, start=True)
-    if metric.average == "binary" and tuple(counts.labels) != (0, 1):
-        name += f" of the class {clean(counts.labels[counts.positive_index(metric)])}"
+    name = _named(metric, counts)
     shown = "undefined" if math.isnan(value) else number(float(value), digits)
     test_set = f"prediction interval for a new test set of {n_new} rows"
     what = _KINDS[kind] if n_new is None else test_set
-    rows = rows_that_count(counts, metric, prevalence)
+    rows = rows_that_count(counts, metric, prevalence, model)
     parts = [
         f"{name} {shown}",
         f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
-        *([] if prevalence is None else [f"at a prevalence of {prevalence:g}"]),
+        *([] if prevalence is None else [f"at a prevalence of {prevalence_text(prevalence)}"]),
         prior_title(posterior.prior),
+        *([_MODELS[model]] if model in _MODELS else []),
         f"n = {rows:.0f}" if rows.is_integer() else f"effective n = {rows:.1f}",
+    ]
+    return ", ".join(parts) + "."
+
+
+def _named(metric, counts):
+    """Title of a metric, with the positive class where it is not 1."""
+    name = metric_title(metric.name, start=True)
+    if metric.average == "binary" and tuple(counts.labels) != (0, 1):
+        name += f" of the class {clean(counts.labels[counts.positive_index(metric)])}"
+    return name
+
+
+def fold_sentence(result, posterior, ends, *, level=0.95, kind="eti"):
+    """Sentence on one metric of a cross-validation.
+
+    Parameters
+    ----------
+    result : CrossValPosterior
+        The cross-validation.
+    posterior : Posterior
+        Of one of its metrics.
+    ends : (float, float, object)
+        Ends of the interval and their error.
+    level, kind : float, str
+        Which interval.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> from skuncertain.app._sentence import fold_sentence
+    >>> from skuncertain.model_selection import CrossValPosterior
+    >>> folds = ConfusionCounts([[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]])
+    >>> result = CrossValPosterior.from_counts(folds, omega="wang_li")
+    >>> recall = result.posterior("recall")
+    >>> print(fold_sentence(result, recall, (*recall.interval(), 0.0)))
+    Recall 0.75, 95 % credible interval 0.58–0.87, 3-fold cross-validation (pooled counts, row
+    weight of Wang and Li), n = 120.
+    """
+    low, high, error = ends
+    metric, value = get_metric(posterior.metric), float(posterior.observed)
+    digits, options = few_decimals(low, high), result.options
+    how, what = _HOW.get(options.method, options.method), _KINDS[kind]
+    if options.method == "bootstrap":
+        what = what.replace("credible", "bootstrap")
+    if options.method == "pooled":
+        how += _WEIGHTS.get(options.omega, f", row weight {options.omega}")
+    repeats = f", {result.n_repeats} repetitions" if result.n_repeats > 1 else ""
+    parts = [
+        f"{_named(metric, result.counts)} "
+        f"{'undefined' if math.isnan(value) else number(value, digits)}",
+        f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
+        f"{result.n_folds:g}-fold cross-validation{repeats} ({how})",
+        f"n = {result.n}",
     ]
     return ", ".join(parts) + "."
 

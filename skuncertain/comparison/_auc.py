@@ -94,7 +94,11 @@ def compare_auc(
     difference = NormalPosterior(
         0.0 if alike else gap.value,
         np.sqrt(variance),
-        about=About(metric=f"difference in {metric}", range=(-1.0, 1.0)),
+        about=About(
+            metric=f"difference in {metric}",
+            range=(-1.0, 1.0),
+            estimand=sides[0].question()["estimand"],
+        ),
     )
     how = dict.fromkeys(side.describe("DeLong") for side in sides)  # one, or one for each
     return judge(

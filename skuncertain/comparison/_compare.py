@@ -25,6 +25,7 @@ from skuncertain.model_selection._fold_t import round_gaps, score_posterior
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._difference import difference_of, probability_below
+from skuncertain.posteriors._question import ways_that_differ
 
 _WANTED = (
     "a and b must be ConfusionCounts or posteriors, got {}. Predictions of the same rows go to "
@@ -50,8 +51,9 @@ def compare(
     Parameters
     ----------
     a, b : ConfusionCounts or Posterior
-        Counts, or posteriors of the same metric. They are taken as independent: models that were
-        tested on the same rows belong into :func:`compare_paired`, which is far more powerful.
+        Counts, or posteriors of the same question: metric, class, prevalence, estimand. They are
+        taken as independent: models that were tested on the same rows belong into
+        :func:`compare_paired`, which is far more powerful.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Needed for counts; posteriors bring theirs.
     rope : float, default=0.0
@@ -64,7 +66,7 @@ def compare(
     names : tuple of two str, default=("A", "B")
         What to call them.
     n_draws : int, default=None
-        Number of draws where the difference has no exact form; it has one for proportions and F1.
+        Number of draws where one of the two is drawn, or for stacks other than proportions and F1.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws.
 
@@ -93,14 +95,10 @@ def compare(
         as_posterior(x, metric, wanted=_WANTED, parameter=parameter, **options)
         for parameter, x in (("a", a), ("b", b))
     )
-    refuse_if(
-        left.metric != right.metric,
-        "b",
-        f"a and b must be posteriors of the same metric, got {left.metric!r} and {right.metric!r}.",
-    )
+    difference = difference_of(left, right, n_draws, seed)
     rows = [x.n for x in (a, b) if isinstance(x, ConfusionCounts) and not x.shape]
     return judge(
-        difference_of(left, right, n_draws, seed),
+        difference,
         rope,
         metric=left.metric,
         names=names,
@@ -109,6 +107,7 @@ def compare(
         below_zero=_below(left, right) if check_rope(rope) == 0 else None,
         n=f"{rows[0]:g} and {rows[1]:g}" if len(rows) == 2 else None,
         prior="; ".join(dict.fromkeys(p.prior for p in (left, right) if p.prior)) or None,
+        differs=ways_that_differ(zip(names, (left, right), strict=True)),
     )
 
 
@@ -217,6 +216,7 @@ def compare_cv(
             n_test=n_test,
             metric=left.metric and f"difference in {left.metric}",
         )
+    difference = difference.with_about(estimand="algorithm")
     repeats = max(n_repeats, left.n_repeats)
     return judge(
         difference,

@@ -31,12 +31,18 @@ from skuncertain.comparison._leaderboard_report import leaderboard_report
 from skuncertain.comparison._paired import indicator
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import encode_together, positive_of
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, directed
-from skuncertain.posteriors._about import About
+from skuncertain.posteriors._about import QUESTION, About
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
 from skuncertain.posteriors._interval import Interval
+from skuncertain.posteriors._question import (
+    check_same_question,
+    shared_question,
+    ways_that_differ,
+)
 
 _RANK_DRAWS = 4000  # behind rank probabilities that would take too long exactly
 _WANTED = (
@@ -83,6 +89,10 @@ class Leaderboard(HasReport):
         Draws behind `rank_probabilities`; None if they are exact.
     interval_error, mean_error : ndarray of shape (m,)
         Monte Carlo errors of the ends of the intervals, and of the means.
+    about : About
+        What was asked of every model: metric, class, prevalence and so on.
+    differs : str or None
+        Prior, model, method or new rows of the models, where these are not the same.
     warnings : tuple of str
         Warnings that were given when it was made.
 
@@ -121,7 +131,14 @@ class Leaderboard(HasReport):
     rank_draws: int | None = None
     interval_error: Any = None
     mean_error: Any = None
+    about: About = About()
+    differs: str | None = None
     warnings: tuple = ()
+
+    @property
+    def question(self) -> str:
+        """Metric with its class, prevalence and rows, in words."""
+        return self.about.question(self.metric)
 
     def interval(self, name: Any) -> Interval:
         """Interval of one model.
@@ -176,7 +193,7 @@ class Leaderboard(HasReport):
 
     def __repr__(self):
         lines = [
-            f"Leaderboard({len(self.names)} models by {self.metric}, {self.method}, "
+            f"Leaderboard({len(self.names)} models by {self.question}, {self.method}, "
             f"{level_text(self.level)} intervals)"
         ]
         shown = self.order()[:20]
@@ -195,6 +212,7 @@ class Leaderboard(HasReport):
         ]
         if len(self.names) > 20:
             lines.append(f"... and {len(self.names) - 20} more")
+        lines += [self.differs] if self.differs else []
         return "\n".join(lines)
 
     def report(self, *, digits: int | None = None) -> IntervalReport:
@@ -221,6 +239,7 @@ class Leaderboard(HasReport):
             One list per column, in the order in which the models were given.
         """
         columns = ("mean", "low", "high", "p_best", "expected_rank", "expected_loss")
+        asked = self.about.to_dict()
         return {
             "model": list(self.names),
             **{name: getattr(self, name).tolist() for name in columns},
@@ -229,6 +248,8 @@ class Leaderboard(HasReport):
             "kind": self.kind,
             "prior": self.prior,
             "method": self.method,
+            **{name: asked[name] for name in QUESTION},
+            "differs": self.differs,
             "n_draws": self.n_draws,
             "seed": self.seed,
             "warnings": list(self.warnings),
@@ -299,7 +320,8 @@ def leaderboard(
 
     Notes
     -----
-    Counts and posteriors are taken as independent. For models that were tested on the same rows
+    Posteriors must answer the same question: metric, class, prevalence, estimand. Counts and
+    posteriors are taken as independent. For models that were tested on the same rows
     that wastes what the rows have in common; the leader then seems less sure than it is.
 
     Examples
@@ -355,6 +377,8 @@ def leaderboard(
         kind=kind,
         prior="; ".join(dict.fromkeys(priors)) or None,
         n=np.array(rows) if len(rows) == len(names) else None,
+        about=shared_question([p.about for p in posteriors or [first]])[0],
+        differs=ways_that_differ(zip(names, posteriors or [first], strict=False)),
         **_intervals(posteriors if betas is None else betas, level, kind),
         **vars(ranking),
         **about,
@@ -385,12 +409,7 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
         if isinstance(posterior, BetaPosterior):
             return posterior, None
     posteriors = [_posterior(x, metric, prior, pos_label, n_draws, random_state) for x in entries]
-    found = {posterior.metric for posterior in posteriors}
-    refuse_if(
-        len(found) > 1,
-        "results",
-        f"all models in results must have the same metric, got {sorted(map(str, found))}.",
-    )
+    check_same_question(posteriors, "results", "all models in results must have")
     refuse_if(
         any(posterior.shape for posterior in posteriors),
         "results",
@@ -403,12 +422,8 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
         np.array([float(np.asarray(getattr(p, part))) for p in posteriors])
         for part in ("a", "b", "observed")
     )
-    about = About(
-        metric=first.metric,
-        observed=observed,
-        prior=first.prior,
-        greater_is_better=first.greater_is_better,
-    )
+    question, _ = shared_question([p.about for p in posteriors])
+    about = replace(question, observed=observed, prior=first.prior)
     return BetaPosterior(a, b, odds=first.odds, about=about), posteriors
 
 
@@ -496,10 +511,12 @@ def _of_shared_rows(
         for k, matrix in enumerate(to_matrix):
             matrices = (matrix @ weight.T).T.reshape(-1, size, size)
             draws[k, place] = metric.evaluate(matrices, positive=positive, zero_division=0.0)
-    about = About(metric=metric.name, range=metric.range)
+    label = class_of(metric, labels, positive)
+    about = About(metric=metric.name, range=metric.range, pos_label=label, estimand="model")
     posterior = DrawsPosterior(draws, seed=seed, about=about)
     return {
         "metric": metric.name,
+        "about": about,
         "prior": f"{prior:g} pseudo-rows per kind of agreement",
         "n": n,
         **_intervals(posterior, level, kind),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skuncertain._reporting.build import column, make_report, section
+from skuncertain._reporting.build import column, make_report, question_settings, section
 from skuncertain._reporting.ranking import (
     LARGEST_GRID,
     RANKING_COLUMNS,
@@ -34,7 +34,7 @@ def leaderboard_report(result, digits=None):
         | ({} if sizes is None else {"n": sizes[k]})
         for k, name in zip(order, names, strict=True)
     ]
-    columns = ["model", column("mean", f"{result.metric}, mean"), *RANKING_COLUMNS]
+    columns = ["model", column("mean", f"{result.question}, mean"), *RANKING_COLUMNS]
     scores = section("Models", columns + (["n"] if sizes is not None else []), rows, ranked=True)
     probabilities = result.rank_probabilities
     ranks = None if probabilities is None else probabilities[order]
@@ -49,7 +49,7 @@ def leaderboard_report(result, digits=None):
     where = f"these {result.n}, which all have predicted" if shared else "those they were tested on"
     return make_report(
         "leaderboard",
-        f"Leaderboard of {len(names)} models by {result.metric}",
+        f"Leaderboard of {len(names)} models by {result.question}",
         settings={
             "level": result.level,
             "kind": result.kind,
@@ -57,6 +57,8 @@ def leaderboard_report(result, digits=None):
             "method": result.method,
             "n": n,
             "metric": result.metric,
+            **question_settings(result.about),
+            "differs": result.differs,
         },
         question=f"Which of these {len(names)} models is the best on rows like {where}?",
         sections=sections,

@@ -17,6 +17,7 @@ from skuncertain._utils.warnings import remember_warnings, warn_user
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import encode_together, positive_of
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import directed
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._difference import discordance_posterior
@@ -203,6 +204,8 @@ class PairedCounts:
             range=(low - high, high - low),
             prior=f"{prior:g} per agreement cell",
             closing=False,
+            pos_label=class_of(found, self.labels, positive),
+            estimand="model",
         )
         if found.name in _EXACT and prior > 0:
             difference, below_zero = self._discordance(found.name, positive, prior, about)

@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from skuncertain._reporting.build import column, interval_cell, make_report, section
+from skuncertain._reporting.build import (
+    column,
+    interval_cell,
+    make_report,
+    question_settings,
+    section,
+)
 from skuncertain._reporting.text import folds_text, share_cell
 from skuncertain._utils.warnings import collect, silence
 from skuncertain.exceptions import FewDrawsWarning
@@ -38,7 +44,7 @@ def comparison_report(result, level, kind, digits=None):
             # Without a ROPE nothing is equivalent: that does not come from the draws.
             row["p_equivalent"] = 0.0
         rows.append(row)
-    of = result.metric or "the score"
+    of = result.question or "the score"
     columns = [
         "difference",
         column("value", f"{of}, median"),
@@ -56,6 +62,8 @@ def comparison_report(result, level, kind, digits=None):
             "n": result.n,
             "k": None if n_folds is None else folds_text(n_folds, result.n_repeats),
             "metric": result.metric,
+            **question_settings(difference.about),
+            "differs": result.differs,
             "rope": result.rope,
             "draws": None
             if difference.exact
@@ -90,6 +98,8 @@ def _question(result, of):
             "many rows as in these folds?"
         )
     where = "those on which each was tested"
+    if result.difference.about.prevalence is not None:
+        return f"By how much do the models {b} and {a} differ in {of}?"
     if isinstance(result.n, int):
         where = f"these {result.n}, which both have predicted"
     return f"By how much do the models {b} and {a} differ in {of} on rows like {where}?"

@@ -17,6 +17,7 @@ from skuncertain._utils.warnings import silence
 from skuncertain._version import __version__
 from skuncertain.comparison._report import comparison_report
 from skuncertain.exceptions import DegenerateIntervalWarning
+from skuncertain.posteriors._about import QUESTION
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._interval import Interval
 
@@ -52,6 +53,8 @@ class ComparisonResult(HasReport):
         Prior that was used.
     n_folds, n_repeats : float, int
         Folds per repetition (None without folds), and repetitions.
+    differs : str or None
+        Prior, model, method or new rows of the two, where these are not the same.
     warnings : tuple of str
         Warnings that were given when it was made.
 
@@ -84,7 +87,13 @@ class ComparisonResult(HasReport):
     prior: str | None = None
     n_folds: float | None = None
     n_repeats: int = 1
+    differs: str | None = None
     warnings: tuple = ()
+
+    @property
+    def question(self) -> str | None:
+        """Metric with its class, prevalence and rows, in words; None without a metric."""
+        return self.metric and self.difference.about.question(self.metric)
 
     def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
         """Interval of the difference b - a.
@@ -105,8 +114,8 @@ class ComparisonResult(HasReport):
 
     def __repr__(self):
         a, b = self.names
-        of = f" in {self.metric}" if self.metric else ""
-        tail = f"{self.method}, rope={self.rope:g}"
+        of = f" in {self.question}" if self.metric else ""
+        tail = f"{self.method}, rope={self.rope:g}" + (f"; {self.differs}" if self.differs else "")
         if self.difference.shape:
             return f"ComparisonResult({b} against {a}{of}, shape={self.difference.shape}; {tail})"
         with silence(DegenerateIntervalWarning):
@@ -164,6 +173,7 @@ class ComparisonResult(HasReport):
             Probabilities, median, ends of the interval, and what was asked.
         """
         low, high = self.interval(check_level(level))
+        asked = self.difference.about.to_dict()
         numbers = {
             "p_worse": self.p_worse,
             "p_equivalent": self.p_equivalent,
@@ -182,6 +192,8 @@ class ComparisonResult(HasReport):
             "method": self.method,
             "n": self.n,
             "prior": self.prior,
+            **{name: asked[name] for name in QUESTION},
+            "differs": self.differs,
             "seed": self.difference.seed,
             "warnings": list(self.warnings),
             "skuncertain": __version__,

@@ -52,6 +52,10 @@ class ComparisonDisplay(Display):
         Direction of the metric.
     method : str, default=""
         How the two were compared.
+    question : str, default=None
+        Metric with class, prevalence and the like; by default the metric.
+    differs : str, default=None
+        In which prior, model or method the two differ.
 
     Attributes
     ----------
@@ -99,6 +103,8 @@ class ComparisonDisplay(Display):
     metric: str | None = None
     greater_is_better: bool = True
     method: str = ""
+    question: str | None = None
+    differs: str | None = None
 
     @classmethod
     def from_comparison(
@@ -147,7 +153,8 @@ class ComparisonDisplay(Display):
             not x.size, "result", "the difference is undefined (NaN): there is nothing to plot."
         )
         fields = ("p_worse", "p_equivalent", "p_better", "rope", "names", "metric", "method")
-        data = {key: getattr(result, key) for key in (*fields, "greater_is_better")} | {
+        more = ("question", "differs", "greater_is_better")
+        data = {key: getattr(result, key) for key in (*fields, *more)} | {
             "x": x,
             "density": density,
             "estimate": result.difference.median(),
@@ -348,7 +355,8 @@ class ComparisonDisplay(Display):
         ax.axhline(0.0, color="0.4", linewidth=0.8)
         ax.set(ylim=(-0.14 * top, 1.06 * top), yticks=[])
         a, b = (shorten(str(name), _LONGEST) for name in self.names)  # the minus must stay
-        of = f"difference in {self.metric}" if self.metric else "difference"
+        asked = self.question or self.metric
+        of = f"difference in {asked}" if asked else "difference"
         return self._finish(
             xlabel=f"{of}, {b} − {a}, {interval_name(self.level, self.kind)}",
             ylabel="posterior density",
@@ -382,7 +390,8 @@ class ComparisonDisplay(Display):
 
     def _sentences(self):
         a, b = self.names
-        of = f" in {self.metric}" if self.metric else ""
+        asked = self.question or self.metric
+        of = f" in {asked}" if asked else ""
         rope = f" and a region of practical equivalence of ±{self.rope:g}" if self.rope else ""
         yield f"Posterior density of the difference{of} between {b} and {a}{rope}."
         verdicts = [f"{text} with probability {probability(p)}" for text, p in self._verdicts()]
@@ -394,6 +403,8 @@ class ComparisonDisplay(Display):
             yield f"{b} − {a} = {numbers}, {interval_name(self.level, self.kind)}."
         if self.method:
             yield f"Compared on {self.method}."
+        if self.differs:
+            yield f"{self.differs}."
 
 
 def _within(x, density, left, right):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -44,6 +45,14 @@ def as_named(given, wanted, what):
             "dict with names.",
         )
     return entries
+
+
+def with_own(names, own):
+    """Names that say what is asked of them alone, such as "clinic (prevalence 0.01)"."""
+    return [
+        name if not text else text if name is None else f"{name} ({text})"
+        for name, text in zip(names, own, strict=True)
+    ]
 
 
 def as_cross_validations(results):
@@ -270,21 +279,24 @@ def fold_question(result, metrics, level, kind):
     return asked, level, result.kind if kind is None else check_kind(kind)
 
 
-def numbers(posterior, level, kind):
-    """Observed value and both ends."""
-    low, high = posterior.interval(level, kind)
+def numbers(posterior, level, kind, quiet=False):
+    """Observed value and both ends; NaN without a posterior."""
+    if posterior is None:
+        return np.nan, np.nan, np.nan
+    with silence() if quiet else nullcontext():
+        low, high = posterior.interval(level, kind)
     return float(posterior.observed), low, high
 
 
-def fold_numbers(result, metric, how, level, kind, quiet):
-    """Numbers by one method; one that nobody asked for may fail or warn without a word."""
+def fold_posterior(result, metric, how, quiet):
+    """Posterior by one method; one that nobody asked for may fail or warn without a word."""
     if not quiet:
-        return numbers(result.posterior(metric, **how), level, kind)
+        return result.posterior(metric, **how)
     with silence():
         try:
-            return numbers(result.posterior(metric, **how), level, kind)
+            return result.posterior(metric, **how)
         except ValueError:  # not for this metric or this number of folds
-            return np.nan, np.nan, np.nan
+            return None
 
 
 def fold_methods(methods, result, several):

@@ -28,13 +28,15 @@ from skuncertain.display._inputs import (
     as_cross_validations,
     as_named,
     fold_methods,
-    fold_numbers,
+    fold_posterior,
     fold_question,
     numbers,
+    with_own,
 )
 from skuncertain.display._text import listed
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_posterior import check_metrics
+from skuncertain.posteriors._question import shared_question
 
 _PALETTE = 7  # more marks than that in a row cannot be told apart
 
@@ -65,6 +67,8 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         Row to be marked, the selected candidate of a search.
     not_considered : int, default=0
         How many candidates have no interval.
+    question : str, default=None
+        Metric with class, prevalence and the like; by default the metric.
 
     Attributes
     ----------
@@ -109,6 +113,7 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
     mark_name: str = "mark"
     selected: int | None = None
     not_considered: int = 0
+    question: str | None = None
 
     @classmethod
     def from_counts(
@@ -158,11 +163,12 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         positive = first.positive_index("accuracy", pos_label)
         asked = check_metrics(metrics, first.n_classes, positive)
         options = {"prior": prior, "pos_label": pos_label, "random_state": seed}
-        table = [
-            [numbers(one.posterior(metric, **options), level, kind) for one in models.values()]
+        found = [
+            [one.posterior(metric, **options) for one in models.values()]
             for metric in asked.values()
         ]
-        data = _arranged(list(asked), list(models), np.array(table), "model")
+        table = [[numbers(one, level, kind) for one in row] for row in found]
+        data = _arranged(asked, models, np.array(table), "model", _questions(found))
         return cls._shown(data | {"level": level, "kind": kind}, ax, name, plot_kwargs)
 
     @classmethod
@@ -209,15 +215,17 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
             columns = {key: (one, *next(iter(chosen.values()))) for key, one in models.items()}
         else:
             columns = {text: (first, *how) for text, how in chosen.items()}
-        table = [
-            [
-                fold_numbers(one, metric, how, level, kind, quiet)
-                for one, how, quiet in columns.values()
-            ]
+        found = [
+            [fold_posterior(one, metric, how, quiet) for one, how, quiet in columns.values()]
             for metric in asked.values()
         ]
+        silent = [quiet for _, _, quiet in columns.values()]
+        table = [
+            [numbers(one, level, kind, quiet) for one, quiet in zip(row, silent, strict=True)]
+            for row in found
+        ]
         word = "model" if several else "method"
-        data = _arranged(list(asked), list(columns), np.array(table), word)
+        data = _arranged(asked, columns, np.array(table), word, _questions(found))
         return cls._shown(data | {"level": level, "kind": kind}, ax, name, plot_kwargs)
 
     @classmethod
@@ -262,6 +270,7 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
             "level": found.level,
             "kind": found.kind,
             "metric": found.metric,
+            "question": getattr(found, "question", None),
         }
 
     def plot(
@@ -316,11 +325,14 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
             self.markers_.append(marker)
         handles = list(zip(self.lines_, self.markers_, strict=True)) if self._named() else []
         return self._finish(
-            xlabel=f"{self.metric or 'value'}, {interval_name(self.level, self.kind)}",
+            xlabel=f"{self._asked('value')}, {interval_name(self.level, self.kind)}",
             title=name,
             legend=(handles, self.marks),
             legend_kwargs=legend_kwargs,
         )
+
+    def _asked(self, unknown):
+        return self.question or self.metric or unknown
 
     def _named(self):
         return len(self.marks) > 1 or self.marks[0] is not None
@@ -337,7 +349,7 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         return columns
 
     def _sentences(self):
-        of = f" of {self.metric}" if self.metric else ""
+        of = f" of {self._asked('')}" if self._asked("") else ""
         values = np.stack([np.asarray(a) for a in (self.estimate, self.low, self.high)], axis=-1)
         marks = [f", {mark}" if self._named() else "" for mark in self.marks]
         yield f"Forest plot of point values{of} with {interval_name(self.level, self.kind)}s."
@@ -348,11 +360,27 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         yield from self._about_search(self.rows, [spoken_interval(*row[0]) for row in values])
 
 
-def _arranged(metrics, others, table, word):
+def _questions(found):
+    """Question of every metric, as far as all models share it, and what each has of its own."""
+    shared, own = [], []
+    for row in found:
+        known = [one.about for one in row if one is not None]
+        common, texts = shared_question(known) if known else (None, [])
+        shared.append(common)
+        left = iter(texts)
+        own.append(["" if one is None else next(left) for one in row])
+    return shared, [max(texts, key=len) for texts in zip(*own, strict=True)]
+
+
+def _arranged(metrics, others, table, word, questions):
     """Rows and marks from numbers (metrics, others, 3): few marks in a row, one if possible."""
+    metrics, (shared, own) = list(metrics), questions
     data = {"row_name": "metric", "mark_name": word}
     data["metric"] = metrics[0] if len(metrics) == 1 else None
-    rows, marks = metrics, [None if other is None else str(other) for other in others]
+    if data["metric"] and shared[0] is not None:
+        data["question"] = shared[0].question(data["metric"])
+    names = with_own([None if other is None else str(other) for other in others], own)
+    rows, marks = metrics, names
     if len(others) > 1 and (len(metrics) == 1 or len(others) > _PALETTE >= len(metrics)):
         table = table.transpose(1, 0, 2)
         rows, marks = marks, rows

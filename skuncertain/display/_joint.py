@@ -20,11 +20,12 @@ from skuncertain._utils.validation import (
     resolve_seed,
 )
 from skuncertain.display._base import COLOURS, Display, draw_iso_f1, merged, style
-from skuncertain.display._inputs import FromCounts, as_named
+from skuncertain.display._inputs import FromCounts, as_named, with_own
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric, named_metrics
 from skuncertain.posteriors._joint import JointPosterior
+from skuncertain.posteriors._question import shared_question
 
 _OUTLINE, _KNOTS = 361, 33  # points of a region, and of the quantile functions
 
@@ -127,8 +128,6 @@ class JointDisplay(FromCounts, Display):
         level, found = check_level(level), as_named(joint, JointPosterior, "joint")
         chosen = next(iter(found.values())).metrics if metrics is None else metrics
         chosen = [_name_and_range(metric)[0] for metric in _two_metrics(chosen)]
-        draws = {key: _pick(one, chosen) for key, one in found.items()}
-        regions = {key: credible_region(drawn, level) for key, drawn in draws.items()}
         sizes = {one.n for one in found.values()}
         refuse_if(
             len(sizes) > 1,
@@ -136,12 +135,17 @@ class JointDisplay(FromCounts, Display):
             "joint must hold posteriors only, or draws of new test sets of one size only.",
         )
         single = observed is not None and not hasattr(observed, "items")
+        observed = {None: observed} if single else observed or {}
+        _, own = shared_question(one.about for one in found.values())
+        told = dict(zip(found, with_own(list(found), own), strict=True))
+        draws = {told[key]: _pick(one, chosen) for key, one in found.items()}
+        regions = {key: credible_region(drawn, level) for key, drawn in draws.items()}
         data = {
             "draws": draws,
             "region": {key: outline for key, (outline, _) in regions.items()},
             "inside": {key: inside for key, (_, inside) in regions.items()},
             "metrics": tuple(chosen),
-            "observed": {None: observed} if single else observed,
+            "observed": {told.get(key, key): seen for key, seen in observed.items()} or None,
             "level": level,
             "n": sizes.pop(),
         }

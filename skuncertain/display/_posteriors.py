@@ -29,10 +29,11 @@ from skuncertain.display._base import (
     style,
     width_for,
 )
-from skuncertain.display._inputs import FromCounts, as_named
+from skuncertain.display._inputs import FromCounts, as_named, with_own
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._question import shared_question
 
 _MOST_OVERLAID = 5  # more curves than that become rows of their own
 _STRIP = 0.075  # of the height, for the interval of every curve
@@ -53,13 +54,19 @@ class PosteriorDisplay(FromCounts, Display):
         Points of every curve. One point of infinite density is a point mass, none an undefined
         posterior.
     estimate, low, high : array-like of shape (posteriors,)
-        Point estimates (the observed value or, without one, the median) and ends of the intervals.
+        Point estimates (the observed value or, without one, as of predictive distributions, the
+        median) and ends of the intervals.
     level : float
         Probability of the intervals.
     kind : {"eti", "hdi"}, default="eti"
         Equal-tailed or highest-density.
     metric : str, default=None
         Metric on the axis.
+    question : str, default=None
+        Metric with class, prevalence and the like, as far as all have them in common; by default
+        the metric.
+    predictive : bool, default=False
+        Whether these are distributions of the metric on new test sets.
     range : tuple of float, default=(-inf, inf)
         Smallest and largest possible value.
 
@@ -96,6 +103,8 @@ class PosteriorDisplay(FromCounts, Display):
     level: float
     kind: str = "eti"
     metric: str | None = None
+    question: str | None = None
+    predictive: bool = False
     range: tuple[float, float] = (-np.inf, np.inf)
 
     @classmethod
@@ -114,7 +123,8 @@ class PosteriorDisplay(FromCounts, Display):
         Parameters
         ----------
         posterior : Posterior or dict
-            A single posterior of any family, or several of the same metric by name.
+            A single posterior of any family, or several of the same metric by name. Where class,
+            prevalence and the like differ, the names say it.
         level : float, default=0.95
             Probability of the interval.
         kind : {"eti", "hdi"}, default="eti"
@@ -135,10 +145,11 @@ class PosteriorDisplay(FromCounts, Display):
             "posterior",
             f"posterior must hold one metric, to share an axis, got {sorted(map(str, metrics))}.",
         )
+        common, own = shared_question(one.about for one in found.values())
         ends = np.array([one.interval(level, kind) for one in found.values()])
         curves = [density_curve(one, *end) for one, end in zip(found.values(), ends, strict=True)]
         data = {
-            "names": list(found),
+            "names": with_own(list(found), own),
             "x": [curve[0] for curve in curves],
             "density": [curve[1] for curve in curves],
             "estimate": np.array([_estimate(one) for one in found.values()]),
@@ -147,6 +158,8 @@ class PosteriorDisplay(FromCounts, Display):
             "level": level,
             "kind": kind,
             "metric": metrics.pop(),
+            "question": common.metric and common.question(),
+            "predictive": all(one.about.n_new is not None for one in found.values()),
             "range": next(iter(found.values())).range,
         }
         return cls._shown(data, ax, name, plot_kwargs)
@@ -231,7 +244,7 @@ class PosteriorDisplay(FromCounts, Display):
         check_choice("layout", layout, ("auto", "overlay", "rows"))
         number, alone = len(self.names), len(self.names) == 1 and name is not None
         rows = layout == "rows" or (layout == "auto" and number > _MOST_OVERLAID)
-        unnamed = self.metric or "posterior"
+        unnamed = self._asked("posterior")
         labels = [name] if alone else [unnamed if n is None else str(n) for n in self.names]
         texts = [f"{label}: {self._numbers(k)}" for k, label in enumerate(labels)]
         width = width_for(labels) if rows else 6.4
@@ -257,8 +270,8 @@ class PosteriorDisplay(FromCounts, Display):
             ax.axhline(0.0, color="0.4", linewidth=0.8)
             handles, labels = ax.get_legend_handles_labels()
         return self._finish(
-            xlabel=f"{self.metric or 'value'}, {interval_name(self.level, self.kind)}",
-            ylabel="" if rows else "posterior density",
+            xlabel=f"{self._asked('value')}, {interval_name(self.level, self.kind)}",
+            ylabel="" if rows else f"{self._kind_of()} density",
             title=None if alone else name,
             legend=(handles, labels),
             legend_kwargs=legend_kwargs,
@@ -298,6 +311,12 @@ class PosteriorDisplay(FromCounts, Display):
         ]
         return max(heights, default=0.0)
 
+    def _asked(self, unknown):
+        return self.question or self.metric or unknown
+
+    def _kind_of(self):
+        return "predictive" if self.predictive else "posterior"
+
     def _numbers(self, k):
         if not np.size(self.x[k]):
             return "undefined"
@@ -315,8 +334,9 @@ class PosteriorDisplay(FromCounts, Display):
         }
 
     def _sentences(self):
-        of = f" of {self.metric}" if self.metric else ""
-        yield f"Posterior density{of} with point estimate and"
+        of = f" of {self._asked('')}" if self._asked("") else ""
+        point = "median" if self.predictive else "point estimate"
+        yield f"{self._kind_of().capitalize()} density{of} with {point} and"
         yield f"{interval_name(self.level, self.kind)}."
         shapes = [", a point mass" if np.size(x) == 1 else "" for x in self.x]
         labels = ["" if name is None else f"{name}: " for name in self.names]

@@ -49,6 +49,8 @@ class RankDisplay(FromRanking, Display):
         Row to be marked, the selected candidate of a search.
     not_considered : int, default=0
         How many candidates have no rank.
+    question : str, default=None
+        Metric with class, prevalence and the like; by default the metric.
 
     Attributes
     ----------
@@ -89,6 +91,7 @@ class RankDisplay(FromRanking, Display):
     metric: str | None = None
     selected: int | None = None
     not_considered: int = 0
+    question: str | None = None
 
     @classmethod
     def from_search(
@@ -131,6 +134,7 @@ class RankDisplay(FromRanking, Display):
             "expected_rank": found.expected_rank[order],
             "rank_probabilities": ranks,
             "metric": found.metric,
+            "question": getattr(found, "question", None),
         }
 
     def plot(
@@ -190,7 +194,7 @@ class RankDisplay(FromRanking, Display):
             self._draw_bars(ax, shown, bar_kwargs, text_kwargs)
         selected = None if self.selected is None else shown.index(self.selected)
         label_rows(ax, labels, selected)
-        by = f" by {self.metric}" if self.metric else ""
+        by = f" by {self.question or self.metric}" if self.metric else ""
         return self._finish(
             xlabel=f"rank{by}" if style == "heatmap" else f"probability of being the best{by}",
             title=name,
@@ -243,7 +247,7 @@ class RankDisplay(FromRanking, Display):
         return columns | {f"p_rank_{k + 1}": column for k, column in enumerate(ranks)}
 
     def _sentences(self):
-        by = f" by {self.metric}" if self.metric else ""
+        by = f" by {self.question or self.metric}" if self.metric else ""
         yield f"Ranking of {len(self.names)}{by}, the best first: P(best) and mean rank."
         rows = zip(self.names, np.asarray(self.p_best), np.asarray(self.expected_rank), strict=True)
         yield listed(f"{name}: {probability(p)}, rank {rank:.2f}" for name, p, rank in rows)

@@ -37,9 +37,10 @@ from skuncertain.metrics._bootstrap import (
     multinomial_replicates,
     percentile_interval,
 )
-from skuncertain.metrics._count import group_matrices
+from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
@@ -129,8 +130,8 @@ def confidence_interval(
     if method in BINOMIAL:
         return _of_proportion(matrix, found, positive, level, method)
     named = groups is not None
-    by_group = group_matrices(y_true, y_pred, groups, counts.labels) if named else None
-    return resampling.interval(matrix, by_group, found, positive)
+    grouped = GroupedRows(y_true, y_pred, groups, counts.labels) if named else None
+    return resampling.interval(matrix, grouped, found, positive)
 
 
 def bootstrap_distribution(
@@ -187,8 +188,18 @@ def bootstrap_distribution(
     counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
     named = groups is not None
-    by_group = group_matrices(y_true, y_pred, groups, counts.labels) if named else None
-    return resampling.distribution(counts.counts.astype(float), by_group, found, positive)
+    grouped = GroupedRows(y_true, y_pred, groups, counts.labels) if named else None
+    about = About(
+        metric=found.name,
+        range=found.range,
+        greater_is_better=found.greater_is_better,
+        closing=False,
+        pos_label=class_of(found, counts.labels, positive),
+        method="bootstrap",
+        estimand="model",
+    )
+    value_of = partial(found.evaluate, positive=positive)
+    return resampling.distribution(counts.counts.astype(float), grouped, value_of, about)
 
 
 def _of_proportion(matrix, metric, positive, level, method):
@@ -256,45 +267,37 @@ class _Resampling:
         )
         return replace(self, n_resamples=number)
 
-    def interval(self, matrix, by_group, metric, positive):
+    def interval(self, matrix, grouped, metric, positive):
         """Bootstrap interval of every matrix of a stack."""
         _refuse_fractions(matrix)
         value_of = partial(metric.evaluate, positive=positive)
         seed = resolve_seed(self.random_state)  # one for all matrices: a stack equals a loop
         flat = matrix.reshape(-1, *matrix.shape[-2:])
-        ends = [self._ends(one, by_group, value_of, seed) for one in flat]
+        ends = [self._ends(one, grouped, value_of, seed) for one in flat]
         low, high = np.array(ends).T.reshape(2, *matrix.shape[:-2])
         _warn_degenerate(metric, low, high)
         return make_interval(low, high)
 
-    def distribution(self, matrix, by_group, metric, positive):
+    def distribution(self, matrix, grouped, value_of, about):
         """Replicates of every matrix of a stack."""
         _refuse_fractions(matrix)
-        value_of = partial(metric.evaluate, positive=positive)
         seed = resolve_seed(self.random_state)
         flat = matrix.reshape(-1, *matrix.shape[-2:])
         check_draws(self.n_resamples, len(flat))
-        values = [self._replicates(one, by_group, value_of, seed) for one in flat]
-        about = About(
-            metric=metric.name,
-            range=metric.range,
-            observed=value_of(matrix),
-            description="bootstrap",
-            greater_is_better=metric.greater_is_better,
-            closing=False,
-        )
+        values = [self._replicates(one, grouped, value_of, seed) for one in flat]
+        about = replace(about, observed=value_of(matrix))
         return DrawsPosterior(np.reshape(values, (*matrix.shape[:-2], -1)), seed=seed, about=about)
 
-    def _replicates(self, matrix, by_group, value_of, seed):
+    def _replicates(self, matrix, grouped, value_of, seed):
         if matrix.sum() == 0:
             warn_user("a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning)
             return np.full(self.n_resamples, np.nan)
-        if by_group is None:
+        if grouped is None:
             values = multinomial_replicates(
                 matrix, value_of, self.n_resamples, seed, self.stratified
             )
         else:
-            values = group_replicates(by_group, value_of, self.n_resamples, seed)
+            values = group_replicates(grouped, value_of, self.n_resamples, seed)
         undefined = np.isnan(values).mean()
         if undefined > 0:
             warn_user(
@@ -304,14 +307,14 @@ class _Resampling:
             )
         return values
 
-    def _ends(self, matrix, by_group, value_of, seed):
-        values = self._replicates(matrix, by_group, value_of, seed)
+    def _ends(self, matrix, grouped, value_of, seed):
+        values = self._replicates(matrix, grouped, value_of, seed)
         if self.method == "bootstrap" or matrix.sum() == 0:
             return percentile_interval(values, self.level, self.kind)
-        if by_group is None:
+        if grouped is None:
             influence = jackknife_cells(matrix, value_of, self.stratified)
         else:
-            influence = jackknife_groups(by_group, value_of)
+            influence = jackknife_groups(grouped, value_of)
         return bca_interval(values, float(value_of(matrix[None])[0]), influence, self.level)
 
 

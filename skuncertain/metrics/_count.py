@@ -1,17 +1,18 @@
 """Counting: checks of counts, and from true and predicted labels to confusion matrices."""
 
+from functools import cached_property
+
 import numpy as np
 
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, refuse_mask
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._groups import encode_groups, group_sums, merged_groups
 from skuncertain.metrics._labels import (
     as_labels,
     check_targets,
     complete_single_label,
     encode,
-    one_column,
     sorted_labels,
-    to_numpy,
 )
 
 
@@ -124,6 +125,21 @@ def _cells(y_true, y_pred, labels):
     return encode(y_true, labels, "y_true") * len(labels) + encode(y_pred, labels, "y_pred")
 
 
+def row_cells(y_true, y_pred, labels):
+    """Index of the cell of every row in the flat matrix; all labels are known to be among these."""
+    size, low = len(labels), labels[0]
+    whole = y_true.dtype.kind in "iub" and y_pred.dtype.kind in "iub"
+    # Labels in a row, such as 0 and 1, are their own index.
+    if not whole or list(labels) != [low + k for k in range(size)] or abs(low) > 2**31:
+        return _cells(y_true, y_pred, labels)
+    cell = y_true.astype(np.intp)
+    cell *= size
+    cell += y_pred.astype(np.intp, copy=False)
+    if low:
+        cell -= low * (size + 1)
+    return cell
+
+
 def count_pairs(y_true, y_pred):
     """Labels that occur, and the confusion matrix of them, for whole numbers in a small range.
 
@@ -160,25 +176,40 @@ def _check_weights(sample_weight, size):
         f"sample_weight must have {size} entries, got {weight.size}.",
     )
     refuse_if(
-        not np.all(np.isfinite(weight)) or np.any(weight < 0) or weight.sum() == 0,
+        not np.all(np.isfinite(weight)) or np.any(weight < 0) or not np.any(weight),
         "sample_weight",
         "sample_weight must be finite, >= 0 and not all zero.",
     )
     return weight / weight.max()  # their scale is irrelevant, their squares must not overflow
 
 
-def group_matrices(y_true, y_pred, groups, labels):
-    """Confusion matrix of every group, shape (G, C, C)."""
-    y_true, y_pred = check_targets(y_true, y_pred)
-    groups = one_column("groups", to_numpy("groups", groups))
-    refuse_if(
-        groups.shape != y_true.shape,
-        "groups",
-        f"groups must have {y_true.size} entries, got {groups.size}.",
-    )
-    names, index = np.unique(groups, return_inverse=True)
-    refuse_if(names.size < 2, "groups", "groups must name at least two groups, got one.")
-    size = len(labels)
-    cell = _cells(y_true, y_pred, labels)
-    flat = np.bincount(index * size**2 + cell, minlength=names.size * size**2)
-    return flat.reshape(names.size, size, size)
+class GroupedRows:
+    """True and predicted labels of rows that come in groups."""
+
+    def __init__(self, y_true, y_pred, groups, labels):
+        self.y_true, self.y_pred = check_targets(y_true, y_pred)
+        self.labels = labels
+        self.codes, self.n_groups = encode_groups(groups, self.y_true.size)
+
+    @cached_property
+    def table(self):
+        """Rows per group and cell of the flat matrix, (groups, C * C)."""
+        cells = row_cells(self.y_true, self.y_pred, self.labels)
+        return group_sums(self.codes, self.n_groups, cells, len(self.labels) ** 2)
+
+    @cached_property
+    def merged(self):
+        """Distinct rows of the table, and how many groups have them."""
+        return merged_groups(self.table)
+
+    @cached_property
+    def size_if_alike(self):
+        """Rows per group if all groups are of this size and each is in one cell; else 0.
+
+        Such groups are as good as single rows.
+        """
+        size, rest = divmod(self.codes.size, self.n_groups)
+        if rest or size == 1:
+            return 0 if rest else 1
+        pure = self.table.max(axis=1)
+        return size if np.all((pure if isinstance(pure, np.ndarray) else pure.data) == size) else 0

@@ -27,14 +27,20 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain.metrics._count import check_counts, count_labels, fitting_counts
-from skuncertain.metrics._formulas import collapse, two_by_two
+from skuncertain.metrics._formulas import collapse, score_of, two_by_two
 from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels, plain_label
 from skuncertain.metrics._model import build_model, draw_metrics
-from skuncertain.metrics._posterior import BetterThanChance, PosteriorOptions, PosteriorRequest
+from skuncertain.metrics._posterior import (
+    BetterThanChance,
+    PosteriorOptions,
+    PosteriorRequest,
+    class_of,
+    question_of,
+)
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import canonical_name, get_metric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
-from skuncertain.metrics._values import score_of
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._dirichlet import DirichletPosterior
 from skuncertain.posteriors._joint import JointPosterior
@@ -441,8 +447,8 @@ class ConfusionCounts(HasMatrixReport):
             frequencies ("rows"), which with two classes is "three_beta".
         prevalence : float, BetaPosterior or array-like of shape (C,), default=None
             The same classifier in another population: prevalence of the positive class, or the
-            class frequencies in the order of the labels. ``posterior.observed`` is still the score
-            in these data, which may then lie outside the interval; ``median()`` is the estimate.
+            class frequencies in the order of the labels. ``posterior.observed`` is then the value
+            at the rates observed within each class; of a Beta, at its mean.
         pos_label : label, default=None
             Positive class, by default that of the counts.
         n_draws : int, default=None
@@ -507,7 +513,10 @@ class ConfusionCounts(HasMatrixReport):
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False
         names = tuple(metric.name for metric in found)
-        return JointPosterior(names, draws, seed, resolved.text, canonical_name, n)
+        label = class_of(of_one_class, self.labels, positive)
+        question = question_of(of_one_class, options, label, n) | {"metric": None}
+        about = About(prior=resolved.text, **question)
+        return JointPosterior(names, draws, seed, resolved.text, canonical_name, about)
 
     def dirichlet_posterior(self, *, prior: PriorLike = "auto") -> DirichletPosterior:
         """Posterior of the probabilities of all cells together.

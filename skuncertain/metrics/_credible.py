@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -20,14 +22,13 @@ from skuncertain._utils.validation import (
     check_number,
     refuse_if,
 )
-from skuncertain.metrics._bootstrap import (
-    group_posterior,
-)
-from skuncertain.metrics._count import fitting_counts, group_matrices
+from skuncertain.metrics._bootstrap import group_posterior
+from skuncertain.metrics._count import GroupedRows, fitting_counts
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._formulas import proportion_odds
+from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
-from skuncertain.metrics._priors import LARGEST, PER_CELL
-from skuncertain.metrics._rate_prior import rate_pair
+from skuncertain.metrics._priors import LARGEST, PER_CELL, rate_pair
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
@@ -116,8 +117,8 @@ def metric_posterior(
         "groups",
         "groups cannot be combined with model, prevalence or sample_weight.",
     )
-    matrices = group_matrices(y_true, y_pred, groups, counts.labels)
-    return group_posterior(matrices, found, positive, options)
+    grouped = GroupedRows(y_true, y_pred, groups, counts.labels)
+    return group_posterior(grouped, counts.counts, found, positive, options)
 
 
 def credible_interval(
@@ -196,7 +197,12 @@ def credible_interval(
 
 
 def proportion_posterior(
-    successes: ArrayLike, failures: ArrayLike, *, prior: PriorLike = 0.5
+    successes: ArrayLike,
+    failures: ArrayLike,
+    *,
+    prior: PriorLike = 0.5,
+    metric: MetricLike | None = None,
+    pos_label: LabelLike = None,
 ) -> BetaPosterior:
     """Posterior of a proportion, for whoever has only "accuracy .87 on 500 rows".
 
@@ -207,6 +213,12 @@ def proportion_posterior(
     prior : float, str, tuple of two float or BetaPosterior, default=0.5
         Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace"; or
         pseudo-counts (successes, failures), or the Beta that has them for shapes.
+    metric : str, Metric or callable, default=None
+        What the proportion is, so that comparisons, leaderboards and plots know its name and
+        whether more is better: "accuracy", "recall", "fpr" (successes are then the false alarms).
+        By default just "proportion".
+    pos_label : label, default=None
+        Class of a metric that depends on one, if it is known.
 
     Returns
     -------
@@ -224,6 +236,8 @@ def proportion_posterior(
     Interval(low=0.838..., high=0.897...)
     >>> proportion_posterior(10, 5, prior=(27, 2))  # what 29 earlier rows have shown
     BetaPosterior(metric='proportion', a=37, b=7, prior='27 and 2')
+    >>> proportion_posterior(92, 8, metric="sensitivity", pos_label="ill")
+    BetaPosterior(metric='recall', pos_label='ill', a=92.5, b=8.5, prior='0.5 on each side')
     """
     hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
     if isinstance(prior, str):
@@ -236,5 +250,33 @@ def proportion_posterior(
         text = f"{a:g} on each side"
     with np.errstate(invalid="ignore"):
         observed = hits / (hits + misses)
-    about = About(metric="proportion", observed=observed, prior=text)
+    about = About(observed=observed, prior=text)
+    about = replace(about, **_question_of_proportion(metric, pos_label))
     return BetaPosterior(hits + a, misses + b, about=about)
+
+
+def _question_of_proportion(metric, pos_label):
+    """What a proportion is, as fields of `About`."""
+    found = None if metric is None else get_metric(metric)
+    depends = found is not None and found.average == "binary"
+    refuse_if(
+        pos_label is not None and not depends,
+        "pos_label",
+        "pos_label belongs to a metric of one class, such as metric='recall', got "
+        f"metric={found.name if found else None!r}.",
+    )
+    if found is None:
+        return {"metric": "proportion"}
+    unknown = found.user and tuple(found.range) == (0, 1)  # whoever made it knows what it counts
+    refuse_if(
+        proportion_odds(found) != 1 and not unknown,
+        "metric",
+        f"metric must be a share of rows, such as 'accuracy', 'recall' or 'fpr', got "
+        f"{found.name!r}: it is no proportion of successes and failures.",
+    )
+    label = None if pos_label is None else plain_label(pos_label, "pos_label")
+    return {
+        "metric": found.name,
+        "greater_is_better": found.greater_is_better,
+        "pos_label": label,
+    }

@@ -1,6 +1,11 @@
-"""Posteriors without random numbers: which exact family a metric has under a joint model."""
+"""Posteriors without random numbers: which family a metric has under a joint model.
+
+Some are exact; averages over classes, MCC and kappa of many classes have three cumulants.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,12 +14,19 @@ from skuncertain._numerics.beta_rates import Rates
 from skuncertain._numerics.beta_sums import BetaSum
 from skuncertain._numerics.quadrature import Link
 from skuncertain._utils.validation import refuse_if
+from skuncertain.metrics._averages import OF_MATRIX, three_cumulants
 from skuncertain.metrics._formulas import collapse, proportion_odds
+from skuncertain.metrics._model import draw_metrics
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._draws import DrawsPosterior
 from skuncertain.posteriors._integral import IntegralPosterior
+from skuncertain.posteriors._matched import MatchedPosterior
 
-SMALLEST = 0.05  # shape of a Beta variable; below, ratios of two need more than the range of floats
+SMALLEST = 0.02  # shape of a Beta variable; below, ratios of two need more than the range of floats
+SMALLEST_OF_THREE = 0.05  # the same where three variables meet: prevalence, or tp, fp and fn
 WIDEST = 1e14  # ratio of shapes beyond which the logit of a Beta variable has no digits left
+MOST_DRAWN = 18_000  # cells of members of a stack: 2,000 tables of three classes take seconds
 EXACT_STACK = 16  # two-dimensional integrals (MCC, kappa) cost tens of milliseconds each
 # Metrics that a two-class model makes of two independent Betas, given by their cells.
 _OF_ROWS = {
@@ -66,6 +78,30 @@ def exact_posterior(joint, metric, positive, about):
     return IntegralPosterior(family, joint.shape, about)
 
 
+def matched_posterior(joint, metric, options, about):
+    """Posterior by three cumulants, or None where only draws will do.
+
+    Members of a stack that three cumulants do not describe are drawn, unless that took minutes.
+    """
+    averaged = metric.average in ("macro", "weighted") or metric.name in OF_MATRIX
+    if metric.user or not (averaged and joint.matched):
+        return None
+    cumulants, rough = three_cumulants(joint.rows, metric)
+    if not np.isfinite(cumulants).all():
+        return None
+    members = np.flatnonzero(rough)
+    most = max(1, MOST_DRAWN // joint.rows.shape[-1] ** 2)
+    if members.size == 0 or members.size > most:
+        return MatchedPosterior(cumulants, about=about)
+    if members.size == rough.size:
+        return None
+    rows = joint.rows.reshape(-1, *joint.rows.shape[-2:])[members]
+    part = replace(joint, rows=rows, frequencies=rows.sum(axis=-1))
+    draws, seed = draw_metrics(part, [metric], None, options)
+    drawn = DrawsPosterior(draws[0], seed=seed, about=About(range=about.range))
+    return MatchedPosterior(cumulants, drawn=drawn, members=members, about=about)
+
+
 def _interior(joint, positive):
     """Whether every cell has a shape above 0, and both classes occur."""
     share = joint.frequencies[..., positive] if joint.fixed else 0.5
@@ -96,7 +132,8 @@ def _beta_shapes(joint, metric, positive):
 
 def _two_class_family(joint, metric, positive):
     """Integral over the rates of two classes: of a pair of Betas where one suffices."""
-    if _uneven(joint.rows, 0.99 * SMALLEST):
+    of_three = metric.base in ("fbeta", "g_score")
+    if _uneven(joint.rows, 0.99 * (SMALLEST_OF_THREE if of_three else SMALLEST)):
         return None
     link, name = Link(*metric.range), metric.name
     cells = {key: shape.ravel() for key, shape in _cells(joint, positive).items()}
@@ -112,6 +149,8 @@ def _two_class_family(joint, metric, positive):
             tuple(cells[key] for key in v),
             link,
         )
+    if _uneven(joint.rows, 0.99 * SMALLEST_OF_THREE):
+        return None
     if not joint.fixed and tp.size > EXACT_STACK:
         return None
     if joint.matched and name in _KINDS:
@@ -140,9 +179,9 @@ def _sum_family(joint, metric):
     n_classes = shapes.shape[-1]
     off = 1.0 - np.eye(n_classes)
     equal = np.full(diagonal.shape, 1.0 / n_classes)
-    if metric.name in ("balanced_accuracy", "recall_macro"):
+    if metric.name in ("balanced_accuracy", "recall_macro", "fnr_macro"):
         rest, weights = (shapes * off).sum(axis=-1), equal
-    elif metric.name == "precision_macro" and joint.matched:
+    elif metric.name in ("precision_macro", "fdr_macro") and joint.matched:
         rest, weights = (shapes * off).sum(axis=-2), equal
     elif joint.fixed and _is_share_right(metric):
         rest = (shapes * off).sum(axis=-1)
@@ -152,6 +191,8 @@ def _sum_family(joint, metric):
     empty = np.any(diagonal <= 0) or np.any(rest <= 0)
     if empty or len(shapes) > 1000 or _uneven(np.stack([diagonal, rest]), 1e-4):
         return None
+    if metric.name in ("fnr_macro", "fdr_macro"):
+        diagonal, rest = rest, diagonal
     return BetaSum(diagonal, rest, weights, Link(0.0, 1.0))
 
 

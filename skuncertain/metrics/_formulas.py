@@ -7,8 +7,10 @@ description serves the Beta posteriors and the binomial intervals.
 from functools import lru_cache, partial
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._utils.validation import refuse_if
+from skuncertain._utils.warnings import warn_user
 
 
 def one_vs_rest(matrix):
@@ -111,6 +113,28 @@ def prevalence_threshold(tp, fn, fp, tn, zero_division):
     root_tpr = np.sqrt(divide(tp, tp + fn, zero_division))
     root_fpr = np.sqrt(divide(fp, tn + fp, zero_division))
     return divide(root_fpr, root_tpr + root_fpr, zero_division)
+
+
+def score_of(metric, matrix, positive, zero_division):
+    """Return the value (a float if scalar), with one warning if there is a 0/0 without a value.
+
+    Averages then leave out the classes that are 0/0. The average over all classes, which posteriors
+    are about, is undefined in that case.
+    """
+    value = metric.evaluate(matrix, positive=positive, zero_division=zero_division)
+    undefined = np.isnan(value)
+    if np.isnan(zero_division) and undefined.any():
+        value = metric.evaluate(matrix, positive=positive, leave_out=True)
+        nan = np.isnan(value[undefined]).all()
+        what = "and therefore undefined" if nan else "for some classes"
+        where = f" for {undefined.sum()} of {value.size} matrices" if value.ndim else ""
+        then = "NaN" if nan else "the average leaves them out"
+        warn_user(
+            f"{metric.name} is 0/0 {what}{where}: {then}. "
+            "Use zero_division= to choose another value.",
+            UndefinedMetricWarning,
+        )
+    return float(value) if value.ndim == 0 else value
 
 
 def of_classes(matrix, zero_division, *, function, **options):
@@ -343,6 +367,11 @@ def _proportion(metric):
         and np.isin(bottom[~success], (0.0, 1.0)).all()
     )
     return (success, ~success & (bottom == 1), odds) if plain else None
+
+
+def proportion_cells(metric):
+    """Which of (tp, fn, fp, tn) are successes and failures, and the factor of the odds; or None."""
+    return _proportion(metric)
 
 
 def proportion_odds(metric):

@@ -25,7 +25,7 @@ def metric_gradient(matrix, metric, positive):
     if metric.user:
         return _differenced(matrix, metric)
     if metric.average == "binary":
-        cells = _of_cells(metric.function, collapse(matrix, positive))
+        cells = cell_gradients(metric.function, collapse(matrix, positive))
         return spread_cells(cells, positive, n_classes)
     if metric.average is not None:
         return _of_average(matrix, metric)
@@ -35,7 +35,7 @@ def metric_gradient(matrix, metric, positive):
     return _OF_MATRIX[metric.name](matrix)
 
 
-def _of_cells(function, cells):
+def cell_gradients(function, cells):
     """Derivatives of ``function(tp, fn, fp, tn, zero_division)`` with respect to the cells."""
     result = []
     for k in range(4):
@@ -51,13 +51,13 @@ def _of_average(matrix, metric):
     cells = one_vs_rest(matrix)
     diagonal = np.eye(n_classes)
     if metric.average == "micro":
-        tp, fn, fp, tn = _of_cells(function, [cell.sum(axis=-1) for cell in cells])
+        tp, fn, fp, tn = cell_gradients(function, [cell.sum(axis=-1) for cell in cells])
         right, wrong = tp + (n_classes - 1) * tn, fn + fp + (n_classes - 2) * tn
         return wrong[..., None, None] + (right - wrong)[..., None, None] * diagonal
     support, n = matrix.sum(axis=-1), matrix.sum(axis=(-2, -1))
     macro = metric.average == "macro"
     weight = np.full(support.shape, 1 / n_classes) if macro else support / n[..., None]
-    tp, fn, fp, tn = (part * weight for part in _of_cells(function, cells))
+    tp, fn, fp, tn = (part * weight for part in cell_gradients(function, cells))
     result = (fn - tn)[..., :, None] + (fp - tn)[..., None, :] + tn.sum(axis=-1)[..., None, None]
     result = result + diagonal * (tp - fn - fp + tn)[..., None, :]
     if metric.average == "weighted":  # the weights move, too

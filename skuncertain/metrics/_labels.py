@@ -55,7 +55,7 @@ def plain_label(label, name="labels"):
         raise InvalidParameterError(
             f"{name} must be numbers or strings, got {quoted(label)}.", parameter=name
         ) from None
-    if _is_missing(value):
+    if is_missing(value):
         text = "NaN" if isinstance(value, float) else repr(value)
         raise InvalidParameterError(
             f"{name} must not be {text}: drop or name the missing ones.", parameter=name
@@ -130,9 +130,12 @@ def check_targets(y_true, y_pred, predicted="y_pred"):
     return checked
 
 
-def _is_missing(value):
+def is_missing(value):
     """Whether a label is None, NaN or pandas' NA, which is not even equal or unequal to itself."""
-    unequal = value is None or value != value
+    try:
+        unequal = value is None or value != value
+    except ArithmeticError:  # a signalling NaN of the decimal module
+        return True
     return not isinstance(unequal, bool | np.bool_) or bool(unequal)
 
 
@@ -145,7 +148,7 @@ def to_numpy(name, y):
         array = np.array(y, dtype=object)  # numpy had turned None and 1 into text
     missing = 0
     if array.dtype == object:
-        missing = sum(_is_missing(value) for value in array.ravel().tolist())
+        missing = sum(is_missing(value) for value in array.ravel().tolist())
     elif array.dtype.kind == "f":
         missing = int(np.isnan(array).sum())
     refuse_if(

@@ -109,7 +109,7 @@ def build_model(matrix, prior, options, positive):
     """
     rows = matrix + cell_prior(prior.value, matrix)
     if options.prevalence is not None:
-        frequencies, fixed = _given_frequencies(
+        frequencies, fixed = given_frequencies(
             options.prevalence, matrix.shape[-1], positive, matrix.shape[:-2]
         )
         return JointModel(rows, frequencies, False, fixed)
@@ -120,7 +120,7 @@ def build_model(matrix, prior, options, positive):
     return JointModel(rows, matrix.sum(axis=-1) + before, False, False)
 
 
-def _given_frequencies(prevalence, n_classes, positive, shape):
+def given_frequencies(prevalence, n_classes, positive, shape):
     """Class frequencies from `prevalence`: (values, whether they are fixed)."""
     if isinstance(prevalence, BetaPosterior):
         refuse_if(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +20,8 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain._utils.warnings import warn_user
-from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._exact import exact_posterior
+from skuncertain.metrics._exact import exact_posterior, matched_posterior
+from skuncertain.metrics._few_rows import few_rows, warn_small
 from skuncertain.metrics._formulas import (
     RATE_OF_ODDS,
     collapse,
@@ -28,7 +29,7 @@ from skuncertain.metrics._formulas import (
     proportion_counts,
     two_by_two,
 )
-from skuncertain.metrics._model import build_model, draw_metrics
+from skuncertain.metrics._model import build_model, draw_metrics, given_frequencies
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import Metric, get_metric
 from skuncertain.posteriors._about import About
@@ -98,7 +99,8 @@ class PosteriorRequest:
     def posterior(self):
         """Posterior of the metric."""
         matrix = self.counts.counts.astype(float)
-        return posterior_of(matrix, self.metric, self.positive, self.options, origin=self)
+        label = class_of(self.metric, self.counts.labels, self.positive)
+        return posterior_of(matrix, self.metric, self.positive, self.options, label, origin=self)
 
     @property
     def alpha(self):
@@ -106,7 +108,7 @@ class PosteriorRequest:
         matrix = self.counts.counts.astype(float)
         name = self.metric.name
         rate = get_metric(RATE_OF_ODDS[name]) if name in RATE_OF_ODDS else self.metric
-        seen, _, prior = _view(matrix, rate, self.positive, self.options)
+        seen, _, prior = view_of(matrix, rate, self.positive, self.options)
         if prior.own_proportion or not self.options.one_dirichlet(prior):
             return None
         return seen + cell_prior(prior.value, seen)
@@ -114,7 +116,8 @@ class PosteriorRequest:
     def predictive(self, n):
         """Distribution of the metric on a new test set of `n` rows."""
         matrix = self.counts.counts.astype(float)
-        return predictive_of(matrix, self.metric, self.positive, self.options, n)
+        label = class_of(self.metric, self.counts.labels, self.positive)
+        return predictive_of(matrix, self.metric, self.positive, self.options, n, label)
 
     def updated(self, new_counts):
         """Posterior after more data."""
@@ -126,7 +129,61 @@ class PosteriorRequest:
         return replace(self, counts=self.counts + new_counts).posterior()
 
 
-def _view(matrix, metric, positive, options):
+@lru_cache(maxsize=256)
+def _symmetric(metric):
+    """Whether it is the same which of two classes is the positive one."""
+    cells = np.array([[7.0, 2.0], [3.0, 11.0]])
+    values = [metric.evaluate(cells, positive=k) for k in (0, 1)]
+    return bool(np.isclose(*values, rtol=1e-12, atol=0))
+
+
+def class_of(metric, labels, positive):
+    """Class that a metric depends on, or None."""
+    if positive is None or metric.average != "binary":
+        return None
+    return None if len(labels) == 2 and _symmetric(metric) else labels[positive]
+
+
+def question_of(metric, options, label, n_new=None):
+    """What a posterior of counts is asked, as fields of `About`."""
+    prevalence = options.prevalence
+    if prevalence is not None and not isinstance(prevalence, BetaPosterior):
+        shares = as_array("prevalence", prevalence)
+        prevalence = tuple(map(float, shares)) if shares.ndim else float(shares)
+    return {
+        "metric": metric.name,
+        "range": metric.range,
+        "greater_is_better": metric.greater_is_better,
+        "pos_label": label,
+        "model": options.model,
+        "prevalence": prevalence,
+        "n_new": n_new,
+        "estimand": "model",
+    }
+
+
+def value_at(matrix, metric, positive, prevalence):
+    """Metric of the counts or, at a given prevalence, of the rates within each class.
+
+    A Beta prevalence counts with its mean. NaN where rates are needed of a class without rows.
+    """
+    if prevalence is None:
+        return metric.evaluate(matrix, positive=positive)
+    n_classes, shape = matrix.shape[-1], matrix.shape[:-2]
+    positive = n_classes - 1 if positive is None else positive
+    shares, _ = given_frequencies(prevalence, n_classes, positive, shape)
+    # Of the rates of one class, or of all whatever their frequencies: the value of the data.
+    own = n_classes == 2 or metric.average != "binary" or metric.base in ("recall", "fnr")
+    if own and metric.depends_on_prevalence is False:
+        return metric.evaluate(matrix, positive=positive)
+    shares = shares / shares.sum(axis=-1, keepdims=True)
+    rows = matrix.sum(axis=-1)
+    rates = matrix / np.where(rows > 0, rows, 1.0)[..., None]
+    value = metric.evaluate(rates * shares[..., None], positive=positive)
+    return np.where(np.any((rows == 0) & (shares > 0), axis=-1), np.nan, value)
+
+
+def view_of(matrix, metric, positive, options):
     """Matrix, positive class and prior as the models need them.
 
     "auto" is resolved, and one class among many is seen as two classes where nothing is lost by it.
@@ -149,20 +206,20 @@ def _view(matrix, metric, positive, options):
     return two_by_two(*collapse(matrix, positive)), 1, resolved
 
 
-def posterior_of(matrix, metric, positive, options, origin=None):
-    """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats."""
-    observed = metric.evaluate(matrix, positive=positive)
+def posterior_of(matrix, metric, positive, options, label=None, origin=None):
+    """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats.
+
+    `label` is the class that it is about, if it is about one.
+    """
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
     rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
-    seen, positive, prior = _view(matrix, rate, positive, options)
+    seen, positive, prior = view_of(matrix, rate, positive, options)
+    observed = value_at(seen, metric, positive, options.prevalence)
     about = About(
-        metric=metric.name,
-        range=metric.range,
         observed=observed,
         prior=prior.text,
-        description=options.model,
         origin=origin,
-        greater_is_better=metric.greater_is_better,
+        **question_of(metric, options, label),
     )
     if prior.own_proportion:
         warn_undefined(observed, metric, matrix, proper=True)
@@ -173,19 +230,24 @@ def posterior_of(matrix, metric, positive, options, origin=None):
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
     if isinstance(prior.value, str) and prior.value == "shared":
-        warn_small(seen, metric)
+        warn_small(seen, metric, options)
     warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
     if options.one_dirichlet(prior):
         found = proportion_counts(rows, rate, positive)
-        exact = None if found is None else _shown(_beta_of(*found, about))
+        exact = None if found is None else _shown(beta_of(*found, about))
         if exact is not None:
             return exact
     joint = build_model(seen, prior, options, positive)
+    about = replace(about, few_rows=few_rows(seen, rows, metric, options))
     exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:
         return exact
+    if options.n_draws is None:
+        matched = matched_posterior(joint, metric, options, about)
+        if matched is not None:
+            return matched
     draws, seed = draw_metrics(joint, [metric], positive, options)
-    return _of_draws(
+    return posterior_of_draws(
         draws[0],
         seed,
         about,
@@ -215,7 +277,8 @@ def _own_shapes(matrix, metric, positive, options, prior):
     return {"a": hits + before[0], "b": misses + before[1], "odds": odds}
 
 
-def _beta_of(hits, misses, odds, about):
+def beta_of(hits, misses, odds, about):
+    """Posterior of a proportion; a warning if the prior leaves an outcome out."""
     if np.any((hits == 0) | (misses == 0)):
         warn_user(
             f"the prior puts no mass on an outcome of {about.metric} that was not observed: "
@@ -238,7 +301,7 @@ def _shown(posterior):
     return IntegralPosterior(odds, posterior.shape, posterior._about)
 
 
-def _of_draws(draws, seed, about, warning):
+def posterior_of_draws(draws, seed, about, warning):
     """Posterior of draws, with a warning if some of them are undefined."""
     posterior = DrawsPosterior(draws, seed=seed, about=about)
     share = np.max(posterior.undefined)
@@ -247,8 +310,11 @@ def _of_draws(draws, seed, about, warning):
     return posterior
 
 
-def predictive_of(matrix, metric, positive, options, n):
-    """Distribution of a metric on a new test set of `n` rows."""
+def predictive_of(matrix, metric, positive, options, n, label=None):
+    """Distribution of a metric on a new test set of `n` rows.
+
+    It has no observed value: that of the old test set is no value of the new one.
+    """
     if n is None:
         totals = np.unique(matrix.sum(axis=(-2, -1)))
         refuse_if(
@@ -258,7 +324,7 @@ def predictive_of(matrix, metric, positive, options, n):
         )
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
-    matrix, positive, prior = _view(matrix, metric, positive, options)
+    matrix, positive, prior = view_of(matrix, metric, positive, options)
     if isinstance(options.prior, BetaPosterior):
         shapes = _own_shapes(matrix, metric, positive, options, prior)
         rows = matrix.sum(axis=(-2, -1)) + sum(prior.value)
@@ -271,13 +337,7 @@ def predictive_of(matrix, metric, positive, options, n):
     elif prior.own_proportion:  # a new test set needs all cells
         matrix, positive = two_by_two(*collapse(matrix, positive)), 1
         prior = resolve_prior(options.prior, 2)
-    about = About(
-        metric=metric.name,
-        range=metric.range,
-        prior=prior.text,
-        description=f"{options.model}, predictive for n={n}",
-        greater_is_better=metric.greater_is_better,
-    )
+    about = About(prior=prior.text, **question_of(metric, options, label, n))
     if isinstance(options.prior, BetaPosterior):
         return BetaBinomialPosterior(shapes["a"], shapes["b"], n, about)
     joint = build_model(matrix, prior, options, positive)
@@ -288,26 +348,12 @@ def predictive_of(matrix, metric, positive, options, n):
             return BetaBinomialPosterior(hits, misses, n, about)
     draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
     text = f"{{name}} is 0/0 on {{share:.2%}} of the new test sets of {n} rows; they are left out."
-    return _of_draws(draws[0], seed, about, text)
+    return posterior_of_draws(draws[0], seed, about, text)
 
 
 def weak_prior(matrix, pseudo):
     """Whether no empty cell has more than 1/2 a pseudo-row: then intervals may be closed."""
     return np.where(matrix == 0, pseudo, 0.0).max(axis=(-2, -1)) <= 0.5 + 1e-9
-
-
-def warn_small(matrix, metric):
-    """One warning if an average over classes rests on few rows."""
-    support = matrix.sum(axis=-1)
-    total = support.sum(axis=-1)
-    few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
-    averaged = metric.average == "macro" or metric.name == "balanced_accuracy"
-    if averaged and np.any(few & (total > 0)):
-        warn_user(
-            f"{metric.name} averages over classes with few rows (fewer than 20 per class, or fewer "
-            "than 5 in one class): its interval is known to be somewhat too short here.",
-            SmallSampleWarning,
-        )
 
 
 def warn_undefined(observed, metric, matrix, proper):

@@ -56,7 +56,8 @@ def auc_posterior(
         rows.
     method : {"logit_delong", "bayesian_bootstrap", "delong"}, default="logit_delong"
         Normal on the logit scale with DeLong's variance; a Beta with the exact moments of the
-        Bayesian bootstrap over rows (its draws if `n_draws` is given); or normal as it is.
+        Bayesian bootstrap over rows (its draws if `n_draws` is given); or normal as it is, with
+        intervals cut off at 0 and 1 (and a warning).
     average : {"macro", "weighted"} or None, default="macro"
         Mean of the areas of every class against the rest, plain or weighted by the class counts;
         None gives a stack with one area per class. `pos_label` asks for one class.
@@ -166,10 +167,14 @@ def average_precision_posterior(
 
 def ranking_posterior(rows, estimate, metric, method="logit_delong", average="macro", drawing=None):
     """Posterior of a ranking metric of two classes, of an average or of every class."""
-    about = About(metric=metric, description=rows.describe(method))
+    about = About(
+        metric=metric, method=method, **rows.question(), description=rows.describe(method)
+    )
     if average is not None:
         check_choice("average", average, AVERAGES)
+    labels = tuple(rows.labels[k] for k in rows.classes)
     if rows.n_scored == 1:
+        about = replace(about, pos_label=_class(metric, labels, rows))
         return _of_estimate(rows, rows.estimate(estimate, 0), 0, method, drawing, about)
     if average is not None:
         about = replace(about, metric=_name(metric, average))
@@ -178,7 +183,12 @@ def ranking_posterior(rows, estimate, metric, method="logit_delong", average="ma
         _of_estimate(rows, rows.estimate(estimate, k), k, method, drawing, about)
         for k in range(rows.n_scored)
     ]
-    return StackedPosterior(parts, about)
+    return StackedPosterior(parts, replace(about, pos_label=labels))
+
+
+def _class(metric, labels, rows):
+    """Class of one ranking; the area of two classes is the same for both."""
+    return None if metric == "roc_auc" and len(rows.labels) == 2 else labels[0]
 
 
 def _name(metric, average):

@@ -33,9 +33,8 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._formulas import AVERAGED, AVERAGES
+from skuncertain.metrics._formulas import AVERAGED, AVERAGES, score_of
 from skuncertain.metrics._names import name_hint, split_name
-from skuncertain.metrics._values import score_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,12 +13,14 @@ from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import PriorLike, RandomStateLike
 from skuncertain._utils.validation import check_kind, check_level, quoted, refuse_if
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._bootstrap import group_posterior
+from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._credible import metric_posterior
-from skuncertain.metrics._labels import to_numpy
+from skuncertain.metrics._posterior import PosteriorOptions
+from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._report_parts import MatrixReport, check_single
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._draws import DrawsPosterior
+from skuncertain.posteriors._base import StackedPosterior
 
 
 def interval_report(
@@ -134,28 +136,25 @@ class _GroupedReport(MatrixReport):
 
     def __init__(self, counts, y_true, y_pred, groups, **options):
         super().__init__(counts, **options)
-        self.rows = (y_true, y_pred)
-        self.options |= {"labels": counts.labels, "groups": groups}
-        number = np.unique(to_numpy("groups", groups)).size
-        self.method = f"Bayesian bootstrap over {number} groups"
+        self.grouped = GroupedRows(y_true, y_pred, groups, counts.labels)
+        self.group_options = PosteriorOptions(**self.options).checked(counts.n_classes)
+        self.method = f"Bayesian bootstrap over {self.grouped.n_groups} groups"
+
+    def _posterior(self, name, label=None):
+        metric = get_metric(name)
+        positive = self.counts.positive_index(metric, label)
+        return group_posterior(
+            self.grouped, self.counts.counts, metric, positive, self.group_options
+        )
 
     def posterior_of_average(self, name):
-        return metric_posterior(*self.rows, metric=name, **self.options)
+        return self._posterior(name)
 
     def posteriors_of_classes(self, base):
-        posteriors = [
-            metric_posterior(*self.rows, metric=base, pos_label=label, **self.options)
-            for label in self.counts.labels
-        ]
-        first = posteriors[0]
-        about = About(
-            metric=first.metric,
-            prior=first.prior,
-            observed=np.array([float(posterior.observed) for posterior in posteriors]),
-            closing=np.array([bool(posterior.about.closing) for posterior in posteriors]),
-        )
-        draws = np.stack([posterior.draws for posterior in posteriors])
-        return DrawsPosterior(draws, seed=first.seed, about=about)
+        parts = [self._posterior(base, label) for label in self.counts.labels]
+        closing = np.array([bool(part.about.closing) for part in parts])
+        about = About(metric=parts[0].metric, prior=parts[0].prior, closing=closing)
+        return StackedPosterior(parts, about)
 
     def cell_rates(self):
         return None  # their intervals would ignore the groups

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._reporting.build import (
     check_digits,
@@ -25,17 +27,20 @@ from skuncertain._utils.validation import (
     refuse_if,
     resolve_seed,
 )
-from skuncertain._utils.warnings import collect
+from skuncertain._utils.warnings import collect, warn_user
+from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._posterior import (
+    PosteriorOptions,
     cell_rates,
     class_posterior,
+    question_of,
     warn_small,
     warn_undefined,
     weak_prior,
 )
 from skuncertain.metrics._priors import cell_prior, check_prior, join_texts, resolve_prior
 from skuncertain.metrics._registry import get_metric, named_metrics
-from skuncertain.posteriors._about import About
+from skuncertain.posteriors._about import About, plain_prevalence, prevalence_text
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior
 
@@ -48,6 +53,11 @@ _AVERAGES = {
     "accuracy": {"f1": "accuracy"},
     "macro avg": {base: f"{base}_macro" for base in BASES},
     "weighted avg": {base: f"{base}_weighted" for base in BASES},
+}
+_METHODS = {
+    "dirichlet": "Dirichlet posterior of one test set",
+    "three_beta": "three Betas of one test set: prevalence, recall and specificity",
+    "rows": "a Dirichlet for each true class of one test set and one for the class frequencies",
 }
 _INTERVAL = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
@@ -66,13 +76,14 @@ _BY_METRIC = (
     _INTERVAL,
     "score is what was seen in these rows, as scikit-learn computes it; where that is 0/0 it is "
     "undefined here, and 0 with a warning there. computed says whether the "
-    "interval is exact or comes from random draws; no digit is shown that they do not support.",
+    "interval is exact, has the first three cumulants of the posterior, or comes from random "
+    "draws; no digit is shown that they do not support.",
 )
 _ELSEWHERE = (
     "Each interval holds the true value in a population with that prevalence, with the probability "
     "that is given as level, if the classifier treats each class as it did here.",
-    "median is the middle of the posterior: there is no score, because no rows of that population "
-    "were seen.",
+    "value is the metric of the rates that were observed within each class, weighted with that "
+    "prevalence: there is no score, because no rows of that population were seen.",
 )
 
 
@@ -85,15 +96,14 @@ class MatrixReport:
     ----------
     counts : ConfusionCounts
         A single matrix.
-    level, kind, prior, n_draws, random_state : object
-        See :meth:`ConfusionCounts.posterior` and :func:`interval_report`.
+    level, kind, prior, model, n_draws, random_state : object
+        See :meth:`ConfusionCounts.posterior` and :func:`interval_report`. The classes are reported
+        by the model "dirichlet" only.
     target_names : sequence of str, default=None
         What to call the classes.
     weighted : bool, default=False
         Whether the rows had weights, so that their number is an effective one.
     """
-
-    method = "Dirichlet posterior of one test set"
 
     def __init__(
         self,
@@ -102,6 +112,7 @@ class MatrixReport:
         level=0.95,
         kind="eti",
         prior="auto",
+        model="dirichlet",
         n_draws=None,
         random_state=None,
         target_names=None,
@@ -112,7 +123,12 @@ class MatrixReport:
         self.prior = check_prior(prior, counts.n_classes)
         self.names = _check_names(target_names, counts.labels)
         self.seed, self.weighted = resolve_seed(random_state), weighted
+        options = PosteriorOptions(self.prior, model, None, n_draws, self.seed)
+        self.model = options.checked(counts.n_classes).model
+        self.method = _METHODS[self.model]
         self.options = {"prior": self.prior, "n_draws": n_draws, "random_state": self.seed}
+        if self.model != "dirichlet":
+            self.options["model"] = self.model
         self.used: list = []  # posteriors whose prior and draws the report tells
 
     # ----------------------------------------------------------------------------------------------
@@ -123,21 +139,20 @@ class MatrixReport:
         return class_posterior(self.matrix, base, self.prior)
 
     def posterior_of_average(self, name):
-        """Posterior of an average over classes; those without a formula are drawn."""
-        if name not in _JOINTLY_DRAWN:
+        """Posterior of an average over classes; with `n_draws` those without formula are drawn."""
+        if name not in _JOINTLY_DRAWN or self.options["n_draws"] is None:
             return self.counts.posterior(name, **self.options)
         used, text, *_ = resolve_prior(self.prior, self.counts.n_classes)
         metric = get_metric(name)
         observed, pseudo = metric.evaluate(self.matrix), cell_prior(used, self.matrix)
         warn_undefined(observed, metric, self.matrix, proper=bool(np.all(self.matrix + pseudo > 0)))
         if isinstance(used, str) and used == "shared":
-            warn_small(self.matrix, metric)
+            warn_small(self.matrix, metric, PosteriorOptions(self.prior))
         about = About(
-            metric=metric.name,
-            range=metric.range,
             observed=observed,
             prior=text,
             closing=weak_prior(self.matrix, pseudo),
+            **question_of(metric, PosteriorOptions(), None),
         )
         return DrawsPosterior(self._joint[name], seed=self._joint.seed, about=about)
 
@@ -154,34 +169,67 @@ class MatrixReport:
     # Sections
 
     def metric_cells(self, metrics, *, prevalence=None, pos_label=None, n_new=None):
-        """Return {metric: (posterior, cell)}; with `n_new` of the score in so many new rows."""
-        found = {}
-        for metric in dict.fromkeys(metric for _, metric in named_metrics(metrics)):
+        """Return {metric: (posterior, cell)}; with `n_new` of the score in so many new rows.
+
+        The value is what the data give to the question; beside a predictive distribution, too.
+        """
+        found, named = {}, dict.fromkeys(metric for _, metric in named_metrics(metrics))
+        together = self._new_test_sets(named, n_new, prevalence)
+        for metric in named:
             posterior = self.counts.posterior(
                 metric, prevalence=prevalence, pos_label=pos_label, **self.options
             )
             self.used.append(posterior)
-            value, error = posterior.observed, 0.0
-            posterior = posterior if n_new is None else posterior.predictive(n_new)
-            if prevalence is not None:  # no rows of that population were seen
-                value, error = posterior.median(), posterior.monte_carlo_error(0.5)
-            found[metric] = posterior, self._cell(posterior, value, error)
+            value = posterior.observed
+            if n_new is not None:
+                posterior = together.get(metric) or posterior.predictive(n_new)
+            found[metric] = posterior, self._cell(posterior, value)
         return found
 
-    def _cell(self, posterior, value, value_error=0.0):
+    def _new_test_sets(self, metrics, n, prevalence):
+        """Return {metric: distribution} of metrics of many classes on the same new test sets.
+
+        A test set has a random number for every cell: with many cells it is these that cost.
+        """
+        drawn = [
+            metric
+            for metric in metrics
+            if metric.average != "binary" and proportion_odds(metric) is None
+        ]
+        if n is None or self.counts.n_classes == 2 or len(drawn) < 2:
+            return {}
+        joint = self.counts.joint_posterior(drawn, n=n, prevalence=prevalence, **self.options)
+        found = {}
+        for metric in drawn:
+            about = replace(
+                joint.about,
+                metric=metric.name,
+                range=metric.range,
+                greater_is_better=metric.greater_is_better,
+            )
+            found[metric] = DrawsPosterior(joint[metric.name], seed=joint.seed, about=about)
+            if np.any(found[metric].undefined > 0):
+                warn_user(
+                    f"{metric.name} is 0/0 on some of the new test sets of {n} rows; they are "
+                    "left out.",
+                    UndefinedMetricWarning,
+                )
+        return found
+
+    def _cell(self, posterior, value):
         interval = posterior.interval(self.level, self.kind)
         error = posterior.interval_error(self.level, self.kind)
-        return interval_cell(interval, value, error, value_error)
+        return interval_cell(interval, value, error)
 
     def metric_section(self, metrics, *, prevalence=None, pos_label=None):
         """Table with a row per metric."""
-        name = "score" if prevalence is None else "median"
+        name = "score" if prevalence is None else "value"
         cells = self.metric_cells(metrics, prevalence=prevalence, pos_label=pos_label)
         rows = [
             {
                 "metric": metric.name,
                 name: cell,
-                "computed": "exactly" if posterior.exact else f"from {posterior.n_draws} draws",
+                "computed": how_computed(posterior),
             }
             for metric, (posterior, cell) in cells.items()
         ]
@@ -262,8 +310,7 @@ class MatrixReport:
             scores = self.metric_section(metrics, prevalence=prevalence, pos_label=pos_label)
         where = f"these {self._rows_text()}, of which they are a random sample"
         if prevalence is not None:
-            shares = ", ".join(f"{share:g}" for share in np.atleast_1d(prevalence))
-            where = f"those of a population with prevalence {shares}"
+            where = f"those of a population with prevalence {prevalence_text(prevalence)}"
         return self.make(
             "metrics",
             "Metrics with intervals",
@@ -272,7 +319,7 @@ class MatrixReport:
             warnings=caught.texts,
             reading=_BY_METRIC if prevalence is None else _ELSEWHERE,
             digits=digits,
-            prevalence=prevalence,
+            prevalence=plain_prevalence(prevalence),
             pos_label=self.positive_text(pos_label),
         )
 
@@ -325,6 +372,15 @@ class MatrixReport:
         return [f"fewer than 5 rows in class {listed}: its intervals lean on the prior."]
 
 
+def how_computed(posterior):
+    """In words: exactly, by cumulants or from draws."""
+    if posterior.exact:
+        return "exactly"
+    if posterior.n_draws is None:
+        return "by three cumulants"
+    return f"from {posterior.n_draws} draws"
+
+
 def check_single(name, counts):
     """Refuse a stack of confusion matrices."""
     refuse_if(
@@ -361,6 +417,7 @@ class HasMatrixReport:
         level: float = 0.95,
         kind: str = "eti",
         prior: PriorLike = "auto",
+        model: str = "dirichlet",
         prevalence: Any = None,
         pos_label: LabelLike = None,
         digits: int | None = None,
@@ -382,6 +439,8 @@ class HasMatrixReport:
             Equal-tailed or highest-density.
         prior : str, float or array-like of shape (C, C), default="auto"
             See :meth:`ConfusionCounts.posterior`.
+        model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
+            With `metrics`, see :meth:`ConfusionCounts.posterior`.
         prevalence, pos_label : object, default=None
             With `metrics`, see :meth:`ConfusionCounts.posterior`.
         digits : int, default=None
@@ -401,6 +460,7 @@ class HasMatrixReport:
             level=level,
             kind=kind,
             prior=prior,
+            model=model,
             n_draws=n_draws,
             random_state=random_state,
             target_names=target_names,
@@ -413,6 +473,12 @@ class HasMatrixReport:
                 name,
                 f"{name} needs metrics: without, all classes are reported as they are.",
             )
+        refuse_if(
+            parts.model != "dirichlet",
+            "model",
+            f"model={model!r} needs metrics: without, all classes are reported by the model "
+            "'dirichlet'.",
+        )
         return parts.by_class(digits)
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.metrics import make_scorer
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+)
 
 from skuncertain._utils.typing import LabelLike, LabelsLike, MetricLike, MetricsLike, PriorLike
 from skuncertain._utils.validation import (
     as_array,
+    as_list,
     as_numbers,
     check_bool,
     check_choice,
@@ -22,6 +28,7 @@ from skuncertain._utils.validation import (
     check_level,
     refuse_if,
 )
+from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._formulas import one_vs_rest, two_by_two
@@ -35,11 +42,12 @@ from skuncertain.metrics._labels import (
     with_positive,
 )
 from skuncertain.metrics._priors import check_prior
-from skuncertain.metrics._registry import directed, named_metrics
+from skuncertain.metrics._registry import Metric, directed, get_metric
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
 BOUNDS = ("lower", "upper")
+_PREDICTIONS = "predict"  # key under which scikit-learn's scorers pass their predictions on
 
 
 def _cell_keys(size):
@@ -105,22 +113,18 @@ class TolerantScorer:
     """A counts scorer that answers a fold that fails with NaN, under every key.
 
     scikit-learn leaves a dict of a fold that works and a number of one that fails side by side: it
-    breaks, or keeps an array of objects.
+    breaks, or keeps an array of objects. It does not know which fold it is asked for, so it does
+    not warn: `errors` has what went wrong in this process.
     """
 
     def __init__(self, scorer, keys):
-        self.scorer, self.keys = scorer, keys
+        self.scorer, self.keys, self.errors = scorer, keys, []
 
     def __call__(self, estimator, X, y):
         try:
             return self.scorer(estimator, X, y)
         except Exception as error:
-            warnings.warn(
-                f"the predictions of a fold cannot be counted, the fold is left out: "
-                f"{type(error).__name__}: {error}",
-                UserWarning,
-                stacklevel=2,
-            )
+            self.errors.append(f"{type(error).__name__}: {error}")
             return dict.fromkeys(self.keys, np.nan)
 
     @classmethod
@@ -149,10 +153,11 @@ class ConfusionCountsScorer(BaseEstimator):
         All classes, in order. By default the classes that the estimator was trained on or that
         occur in the test rows, sorted. Give it with more than two classes if a training set may
         lack one (``TimeSeriesSplit``, halving searches).
-    metrics : list of str, Metric or callable, default=None
-        Metrics whose value is returned as well, under the name that was asked for, so that
-        ``refit="f1"`` works. A metric of which less is better appears as ``neg_<name>``, with its
-        sign changed, as in scikit-learn.
+    metrics : list of str, Metric or callable, or dict, default=None
+        Scores that are returned as well, under the name that was asked for, so that ``refit="f1"``
+        works: metrics of the counts (see :func:`get_metric`) and names of scikit-learn's scorers,
+        such as "roc_auc". A metric of which less is better appears as ``neg_<name>``, with its sign
+        changed, as in scikit-learn. A dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
     pos_label : label, default=None
         Positive class. With two classes the default is 1 if 1 is a label, otherwise the last label.
     cells : bool, default=False
@@ -170,10 +175,11 @@ class ConfusionCountsScorer(BaseEstimator):
     class that were predicted as the j-th, i and j from 0 in the order of `labels`; with more than
     30 classes ``tp_<i>, fp_<i>, fn_<i>`` unless `cells`. Always ``n``, the number of rows, and
     ``score``: the first of `metrics`, otherwise the accuracy. 0/0 counts as 0 in metrics, as in
-    scikit-learn; posteriors are made from the counts and do not depend on that.
+    scikit-learn; posteriors are made from the counts and do not depend on that. A scorer of
+    scikit-learn that fails gives NaN and a warning; predictions are made once for all scores.
 
-    There is no `sample_weight`: weighted sums are no counts, and an effective sample size cannot be
-    added up over folds.
+    Counts take no `sample_weight`: weighted sums are no counts, and an effective sample size cannot
+    be added up over folds. With metadata routing, a scorer of scikit-learn gets what it requests.
 
     Examples
     --------
@@ -187,6 +193,9 @@ class ConfusionCountsScorer(BaseEstimator):
     >>> results = cross_validate(tree, X, y, cv=3, scoring=scorer)
     >>> results["test_tp"], results["test_n"]
     (array([115, 114, 103]), array([190, 190, 189]))
+    >>> both = ConfusionCountsScorer(metrics=["f1", "roc_auc"])
+    >>> cross_validate(tree, X, y, cv=3, scoring=both)["test_roc_auc"].round(3)
+    array([0.892, 0.961, 0.89 ])
     """
 
     def __init__(
@@ -205,7 +214,20 @@ class ConfusionCountsScorer(BaseEstimator):
         scorer_metrics(metrics)
         check_bool("cells", cells)
 
-    def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> dict:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata go: to scikit-learn's scorers among `metrics`, never to the counts.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing.
+        """
+        router = MetadataRouter(owner=type(self).__name__)
+        mapping = MethodMapping().add(caller="score", callee="score")
+        others = {key: how for key, how, _ in scorer_metrics(self.metrics) if not _counted(how)}
+        return router.add(**others, method_mapping=mapping) if others else router
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> dict:
         """Counts of one fold.
 
         Parameters
@@ -216,6 +238,8 @@ class ConfusionCountsScorer(BaseEstimator):
             Test rows.
         y : array-like of shape (n,)
             True labels.
+        **params : dict
+            Metadata for scikit-learn's scorers among `metrics`, with metadata routing.
 
         Returns
         -------
@@ -223,16 +247,19 @@ class ConfusionCountsScorer(BaseEstimator):
             One number per key.
         """
         asked = scorer_metrics(self.metrics)
-        y_true, y_pred = _targets(estimator, y, estimator.predict(X))
+        others = {key: how for key, how, _ in asked if not _counted(how)}
+        predicted, scores = _predict_and_score(estimator, X, y, others, params)
+        y_true, y_pred = _targets(estimator, y, predicted)
         labels = self._labels(estimator, y_true, y_pred)
         if labels is None:  # one class, and no way to know the other: refused by the reader
             values = dict.fromkeys((*BINARY_KEYS, "score", *(key for key, *_ in asked)), np.nan)
-            return {**values, "n": len(y_true)}
+            return {**values, **scores, "n": len(y_true)}
         counts = ConfusionCounts.from_predictions(
             y_true, y_pred, labels=labels, pos_label=self.pos_label
         )
         values = {
-            key: sign * counts.score(metric, zero_division=0.0) for key, metric, sign in asked
+            key: sign * counts.score(how, zero_division=0.0) if _counted(how) else scores[key]
+            for key, how, sign in asked
         }
         score = values[asked[0][0]] if asked else counts.score("accuracy")
         return {**self._cells(counts), "n": len(y_true), **values, "score": score}
@@ -266,18 +293,113 @@ class ConfusionCountsScorer(BaseEstimator):
 
 
 def scorer_metrics(metrics):
-    """Return (key, metric, sign) of every metric that a scorer is asked for."""
-    found = []
-    for key, metric in named_metrics([] if metrics is None else metrics, least=0):
-        directed(metric, "metrics")
+    """Return (key, Metric or scorer of scikit-learn, sign) of everything that a scorer is asked."""
+    if hasattr(metrics, "items"):
+        named = list(metrics.items())
+    else:
+        named = [(None, how) for how in as_list("metrics", [] if metrics is None else metrics)]
+    found: dict = {}
+    for name, how in named:
+        key, how, sign = _asked_score(name, how)
         refuse_if(
-            is_count_key(key) or key == "score",
+            is_count_key(key) or key in ("score", _PREDICTIONS),
             "metrics",
             f"a metric cannot be called {key!r}: the scorer uses that name.",
         )
-        sign = 1.0 if metric.greater_is_better else -1.0
-        found.append((key if metric.greater_is_better else f"neg_{key}", metric, sign))
-    return found
+        refuse_if(
+            found.setdefault(key, (how, sign))[0] is not how,
+            "metrics",
+            f"metrics must have different names, got {key!r} for two of them.",
+        )
+    return [(key, *entry) for key, entry in found.items()]
+
+
+def _asked_score(name, how):
+    """Key, Metric or scorer, and sign of one entry of `metrics`; a list gives no name."""
+    refuse_if(
+        name is not None and not isinstance(name, str),
+        "metrics",
+        "metrics must be a dict by name, got the key {value}.",
+        name,
+    )
+    if _is_scorer(how):
+        refuse_if(
+            name is None,
+            "metrics",
+            "metrics must give a scorer a name: a dict such as {{'name': scorer}}, got {value} in "
+            "a list.",
+            how,
+        )
+        return name, how, 1.0
+    try:
+        metric = get_metric(how)
+    except InvalidParameterError as error:
+        if not isinstance(how, str) or how not in get_scorer_names():
+            raise InvalidParameterError(error.message, "metrics", error.remedy) from None
+        return name or how, get_scorer(how), 1.0
+    directed(metric, "metrics")
+    key = name or (how if isinstance(how, str) else metric.name)
+    return (key, metric, 1.0) if metric.greater_is_better else (f"neg_{key}", metric, -1.0)
+
+
+def _is_scorer(how):
+    """Whether something is called with (estimator, X, y), as scikit-learn's scorers are."""
+    if isinstance(how, str | Metric) or not callable(how):
+        return False
+    try:
+        parameters = inspect.signature(how).parameters.values()
+    except (TypeError, ValueError):  # some builtins have no signature
+        return False
+    return (
+        sum(
+            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in parameters
+        )
+        >= 3
+    )
+
+
+def _counted(how):
+    """Whether a score is computed from the counts."""
+    return isinstance(how, Metric)
+
+
+def _predict_and_score(estimator, X, y, others, params):
+    """Predicted labels, and the scores of scikit-learn's scorers; NaN for those that fail."""
+    if not others:
+        return estimator.predict(X), {}
+    kept: list = []
+    scorers = {**others, _PREDICTIONS: make_scorer(_keep, kept=kept)}
+    try:  # scikit-learn predicts once for all scorers that are called together
+        found = check_scoring(scoring=scorers, raise_exc=False)(estimator, X, y, **params)
+    except Exception:  # the estimator lacks a method, and none of them was called
+        found = {key: _score_alone(one, estimator, X, y, params) for key, one in scorers.items()}
+    values = {}
+    for key in others:
+        values[key] = found[key]
+        if isinstance(found[key], str):  # what went wrong
+            warn_user(
+                f"the score {key!r} of a fold cannot be computed and is NaN: "
+                f"{found[key].strip().splitlines()[-1]}",
+                UserWarning,
+            )
+            values[key] = np.nan
+    return kept[0] if kept else estimator.predict(X), values
+
+
+def _score_alone(scorer, estimator, X, y, params):
+    """Score, or what went wrong."""
+    wanted = get_routing_for_object(scorer).consumes(method="score", params=params.keys())
+    try:
+        return scorer(estimator, X, y, **{name: params[name] for name in wanted})
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _keep(y_true, y_pred, *, kept):
+    """Pass the predictions on."""
+    kept.append(y_pred)
+    return 0.0
 
 
 def make_bound_scorer(

@@ -123,7 +123,7 @@ class ScoredRows:
                 "rows of one class above those of another.",
             )
         labels = as_labels(labels)
-        scores, classes = _columns(as_array("y_score", y_score), labels, pos_label)
+        scores, classes = _columns(as_array("y_score", y_score), labels, pos_label, y_score)
         refuse_if(
             len(scores) != len(y),
             "y_true",
@@ -210,6 +210,13 @@ class ScoredRows:
             method += ", folds pooled"
         return method if self.weight == 1 else f"{method}, omega {self.weight:.3g}"
 
+    def question(self):
+        """Folds and estimand, as fields of `About`."""
+        if self.folded:
+            return {"n_folds": float(np.unique(self.fold).size), "estimand": "algorithm"}
+        together = "algorithm, folds ranked together"  # not the mean of the folds
+        return {"estimand": "model" if self.weight == 1 else together}
+
     def class_weights(self, average):
         """Weights of the columns, with sum 1."""
         if average == "macro":
@@ -269,14 +276,17 @@ def classifier_scores(classifier, X, pos_label=None, response="auto", parameter=
     return sides[labels.index(label)], label, name
 
 
-def _columns(scores, labels, pos_label):
-    """Scores with a column per question, and the class that each one is about."""
+def _columns(scores, labels, pos_label, given=None):
+    """Scores with a column per question, and the class that each one is about.
+
+    `given` is what the scores were made of: in lists numpy may have rounded integers.
+    """
     refuse_if(
         scores.dtype.kind not in "iufb",
         "y_score",
         f"y_score must hold numbers, got an array of type {scores.dtype}.",
     )
-    scores = scores.astype(float)
+    scores = _as_floats(scores, given)
     if scores.ndim == 2 and scores.shape[1] == 1:
         scores = scores[:, 0]
     refuse_if(
@@ -304,6 +314,26 @@ def _columns(scores, labels, pos_label):
     index = labels.index(label)
     column = scores[:, index] if scores.ndim == 2 else scores
     return column[:, None], np.array([index])
+
+
+def _as_floats(scores, given):
+    """Scores as floats; refused where that would tie scores that differ."""
+    with np.errstate(over="ignore"):  # infinity is refused by its name
+        floats = scores.astype(float)
+    exact = scores
+    if scores.dtype == float and isinstance(given, list | tuple) and np.any(abs(floats) >= 2**53):
+        exact = np.asarray(given, dtype=object)
+    wide = exact.dtype.kind in "iuO" or exact.dtype.itemsize > floats.itemsize
+    if wide and np.isfinite(floats).all():
+        for column, rounded in zip(np.atleast_2d(exact.T), np.atleast_2d(floats.T), strict=True):
+            refuse_if(
+                np.unique(column).size > np.unique(rounded).size,
+                "y_score",
+                "y_score holds different numbers that are equal as 64-bit floats, such as integers "
+                "beyond 2**53: they would be tied. Give their ranks instead "
+                "(scipy.stats.rankdata).",
+            )
+    return floats
 
 
 def wang_li_omega(n_folds):

@@ -498,6 +498,9 @@ def _check_thresholds(thresholds, score, operating):
     else:
         found = as_array("thresholds", thresholds)
         numbers = found.dtype.kind in "iuf" and found.ndim == 1 and found.size > 0
+        large = numbers and found.dtype.kind in "iu" and np.any(abs(found.astype(float)) > 2**53)
+        rule = "thresholds must be at most 2**53, beyond which floats skip integers, got {value}."
+        refuse_if(large, "thresholds", rule, value=thresholds)
         found = np.unique(found.astype(float)) if numbers else found
         refuse_if(
             not numbers or np.isnan(found).any(),

@@ -24,6 +24,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import collect_into, warn_user
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import named_metrics
+from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
@@ -32,7 +33,11 @@ from skuncertain.model_selection._fold_methods import (
     make_fold_posterior,
 )
 from skuncertain.model_selection._folds import Folds, warn_of_disagreement
-from skuncertain.model_selection._read_cross_validate import read_counts
+from skuncertain.model_selection._read_cross_validate import (
+    check_fold_counts,
+    read_counts,
+    refuse_repeats,
+)
 from skuncertain.model_selection._splits import Splits
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
@@ -65,7 +70,7 @@ class CrossValPosterior(HasReport):
     """Posteriors of the metrics of a cross-validation.
 
     Made by :func:`cross_val_posterior`, :class:`BayesianCrossValidator` and, from a finished
-    ``cross_validate``, by `from_cv_results`.
+    ``cross_validate``, by `from_cv_results`; from one confusion matrix per fold by `from_counts`.
 
     Parameters
     ----------
@@ -206,15 +211,75 @@ class CrossValPosterior(HasReport):
         )
         if options.pools:
             splits.refuse_pooling(method)
-        positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
         result = cls(
             counts,
-            check_metrics(metrics, counts.n_classes, positive),
+            _metrics_of(counts, metrics),
             options,
             splits,
             failed_folds,
             seed=resolve_seed(random_state),
             assumed=assumed,
+            level=check_level(level),
+            kind=check_kind(kind),
+        )
+        result.warn()
+        return result
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ConfusionCounts,
+        *,
+        n_repeats: int = 1,
+        metrics: MetricsLike | None = None,
+        method: str = "pooled",
+        omega: Any = "auto",
+        estimand: str = "algorithm",
+        prior: PriorLike = 1.0,
+        level: float = 0.95,
+        kind: str = "eti",
+        random_state: RandomStateLike = None,
+    ) -> CrossValPosterior:
+        """Turn one confusion matrix per fold into posteriors.
+
+        Parameters
+        ----------
+        counts : ConfusionCounts of shape (folds,)
+            One matrix per fold; together they test every row `n_repeats` times.
+        n_repeats : int, default=1
+            Repetitions of the folds: it divides the number of folds and the rows of every class.
+        metrics, method, omega, estimand, prior, level, kind, random_state : object
+            See :meth:`from_cv_results`.
+
+        Returns
+        -------
+        CrossValPosterior
+            As from :meth:`from_cv_results`.
+
+        See Also
+        --------
+        fold_posterior : One metric, also for stacks of cross-validations.
+
+        Examples
+        --------
+        >>> from skuncertain import ConfusionCounts
+        >>> from skuncertain.model_selection import CrossValPosterior
+        >>> folds = ConfusionCounts([[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]])
+        >>> CrossValPosterior.from_counts(folds).interval("recall")
+        Interval(low=0.502..., high=0.896...)
+        """
+        check_fold_counts(counts)
+        options = FoldOptions(method, omega, estimand, prior)
+        options.prior_for(counts.n_classes)
+        splits = _assumed_splits(counts, 0, n_repeats)
+        refuse_repeats(counts, splits.n_repeats)
+        result = cls(
+            counts,
+            _metrics_of(counts, metrics),
+            options,
+            splits,
+            seed=resolve_seed(random_state),
+            assumed=True,
             level=check_level(level),
             kind=check_kind(kind),
         )
@@ -298,13 +363,20 @@ class CrossValPosterior(HasReport):
         Posterior
             The posterior, with ``diagnostics``.
         """
-        asked: dict[str, Any] = {
-            "omega": omega,
-            "estimand": estimand,
-            "prior": prior,
-            "rho": rho,
-            "prior_per_fold": prior_per_fold,
-        }
+        options = self._options_of(
+            method,
+            omega=omega,
+            estimand=estimand,
+            prior=prior,
+            rho=rho,
+            prior_per_fold=prior_per_fold,
+        )
+        if options.pools:
+            self.splits.refuse_pooling(options.method)
+        return make_fold_posterior(self.folds(metric, pos_label), options)
+
+    def _options_of(self, method: str | None = None, **asked: Any) -> FoldOptions:
+        """Options of a method: what was not asked for is as set before, if the method knows it."""
         asked = {name: value for name, value in asked.items() if value is not None}
         if method is None:
             pooled_only = {"omega", "estimand"} & asked.keys()
@@ -321,12 +393,8 @@ class CrossValPosterior(HasReport):
         }
         if asked.get("omega", "auto") != "auto":
             before["estimand"] = "algorithm"  # a given omega answers no other question
-        # What was not asked for is as set before, if the method knows it.
         before = {name: value for name, value in before.items() if name in known}
-        options = FoldOptions(method, **(before | asked))
-        if options.pools:
-            self.splits.refuse_pooling(method)
-        return make_fold_posterior(self.folds(metric, pos_label), options)
+        return FoldOptions(method, **(before | asked))
 
     def interval(
         self,
@@ -399,14 +467,20 @@ class CrossValPosterior(HasReport):
             return []
         return [text for name in self.metrics if (text := self.folds(name).disagreement())]
 
-    def warn(self) -> None:
-        """One warning for failed folds, one for folds that disagree."""
+    def warn(self, reason: str = "") -> None:
+        """One warning for failed folds, one for folds that disagree.
+
+        Parameters
+        ----------
+        reason : str, default=""
+            Why folds failed, where it is known.
+        """
         left = len(self.counts)
         if self.failed_folds:
             warn_user(
                 f"left out, because they failed: folds {list(self.failed_folds)} of "
                 f"{left + len(self.failed_folds)} (counted from 0). The answer rests on {left} "
-                f"fold{'s' * (left != 1)}.",
+                f"fold{'s' * (left != 1)}. {reason}".rstrip(),
                 FitFailedWarning,
             )
         if self.splits.overlap:
@@ -459,12 +533,22 @@ class CrossValPosterior(HasReport):
         return data_frame(self, list(rows.values()), index=list(rows)).rename_axis("name")
 
     def report(
-        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+        self,
+        *,
+        methods: Any = None,
+        level: float | None = None,
+        kind: str | None = None,
+        digits: int | None = None,
     ) -> IntervalReport:
         """All metrics with their intervals, the methods side by side, and warnings.
 
         Parameters
         ----------
+        methods : list of str or float, or dict, default=None
+            Methods to show beside the one that was asked for: names of :func:`fold_posterior`,
+            "auto" and "wang_li" or numbers for the omega of "pooled", or a dict of options of
+            `posterior` by title. By default "auto", "wang_li", "averaged", "dirichlet",
+            "bootstrap" (1,000 resamples) and "corrected_t".
         level : float, default=None
             Probability of the intervals; by default as set before.
         kind : {"eti", "hdi"}, default=None
@@ -480,7 +564,7 @@ class CrossValPosterior(HasReport):
         """
         level = self.level if level is None else check_level(level)
         kind = self.kind if kind is None else check_kind(kind)
-        return cv_report(self, level, kind, check_digits(digits))
+        return cv_report(self, level, kind, check_digits(digits), check_methods(methods))
 
 
 def _assumed_splits(counts, n_failed, n_repeats):
@@ -501,3 +585,9 @@ def _assumed_splits(counts, n_failed, n_repeats):
     )
     size = np.asarray(counts.n)
     return Splits(size.sum() // repeats - size, size, repeats)
+
+
+def _metrics_of(counts, metrics):
+    """Return {name as asked: Metric} of counts; None gives the usual ones."""
+    positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
+    return check_metrics(metrics, counts.n_classes, positive)

@@ -11,9 +11,9 @@ from skuncertain.metrics._posterior import cell_tables
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES, confusion_section
 from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.model_selection._cross_val_methods import SideBySide, has_fold_mean
 from skuncertain.model_selection._fold_methods import (
     METHODS,
-    SIDE_BY_SIDE,
     FoldOptions,
     make_fold_posterior,
 )
@@ -35,8 +35,8 @@ READING = (
 )
 
 
-def cv_report(result, level, kind, digits=None):
-    """Report of a CrossValPosterior."""
+def cv_report(result, level, kind, digits=None, methods=None):
+    """Report of a CrossValPosterior; `methods` are those of `check_methods`."""
     options, counts = result.options, result.counts
     warnings: list = []
     with silence(), collect_into(warnings):  # they are told in the report
@@ -49,8 +49,11 @@ def cv_report(result, level, kind, digits=None):
             for name, posterior in result.posteriors.items()
         }
     sections = {"scores": _scores(result, cells)}
+    side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
-        sections["methods"] = _methods(result, level, kind, cells)
+        sections["methods"] = side_by_side.metric_section(cells)
+    if counts.n_classes > 2:
+        sections["classes"] = side_by_side.class_section()
     sections["folds"] = _folds(result, cells)
     sections["confusion"] = _confusion(result, level, kind)
     return make_report(
@@ -76,6 +79,21 @@ def cv_report(result, level, kind, digits=None):
         reading=READING,
         digits=digits,
     )
+
+
+def tell_folds(report, counts, names):
+    """Name the folds of a report as their file does, and tell those that lack a class."""
+    for row, name in zip(report.summary["sections"]["folds"]["rows"], names, strict=True):
+        row["split"] = name
+    lacking = counts.counts.sum(axis=-1) == 0  # (folds, classes)
+    for label, folds in zip(counts.labels, lacking.T, strict=True):
+        if folds.any() and not folds.all():
+            some = [str(name) for name, lacks in zip(names, folds, strict=True) if lacks]
+            listed = ", ".join(some[:10]) + (", ..." if len(some) > 10 else "")
+            report.summary["warnings"].append(
+                f"{len(some)} of {len(names)} folds hold no row of class {label}: {listed}. The "
+                "class has no recall there; in the pooled counts it has."
+            )
 
 
 def _prior_text(result):
@@ -124,18 +142,21 @@ def _warnings(result, warnings):
 
 def _scores(result, cells):
     pooled = result.options.method == "pooled"
-    rows = []
+    rows, without_mean = [], False
     for name, posterior in result.posteriors.items():
         about = posterior.diagnostics
-        values = np.asarray(result.folds(name).values, dtype=float)
+        folds = result.folds(name)
+        values = np.asarray(folds.values, dtype=float)
         values = values[np.isfinite(values)]
         # Folds that are all 0/0 cannot disagree: that is no evidence of anything.
         seen = values.size > 0
+        averaged = bool(has_fold_mean(folds))
+        without_mean |= not averaged
         rows.append(
             {
                 "metric": name,
                 "pooled": about.pooled,
-                "mean": about.fold_mean,
+                "mean": about.fold_mean if averaged else None,
                 "interval": cells[name],
                 "omega": about.omega if pooled and seen else None,
                 "lowest_fold": values.min() if seen else None,
@@ -152,61 +173,15 @@ def _scores(result, cells):
         column("fold_variance", "fold variance", digits=2),
         column("p_value", "p", digits=2, share=True),
     ]
-    return section(
-        "Scores",
-        columns,
-        rows,
-        notes=[
-            "pooled: all folds added up; mean: of the fold values;",
-            "fold variance: spread between folds divided by the spread that chance alone gives "
-            "(about 1 for a stable learner);",
-            "p: probability of folds that differ so much by chance",
-        ],
-    )
-
-
-def _methods(result, level, kind, cells):
-    """The same metrics by several methods, the one that was asked for first."""
-    options = result.options
-    omega = options.omega if isinstance(options.omega, str) else f"omega {options.omega:g}"
-    first = omega if options.method == "pooled" else options.method
-    others = {name: how for name, how in SIDE_BY_SIDE.items() if name != first}
-    if result.n < 5 * result.n_folds:  # there its intervals are too short
-        others.pop("averaged", None)
-    rows, missing = [], set()
-    with silence():  # what matters is told of the method that was asked for
-        for name in result.metrics:
-            row = {"metric": name, first: cells[name]}
-            for method, how in others.items():
-                try:
-                    posterior = result.posterior(name, **how)
-                except ValueError:  # not for this metric or this number of folds
-                    missing.add(method)
-                    continue
-                row[method] = interval_cell(
-                    posterior.interval(level, kind),
-                    error=posterior.interval_error(level, kind),
-                    point=posterior.observed,
-                )
-            rows.append(row)
-    shown = [first, *others]
-    ranges = {name: metric.range for name, metric in result.metrics.items()}
-    notes = ["auto, wang_li: pooled counts with that omega"]
-    if any(_leaves(row[key], ranges[row["metric"]]) for row in rows for key in shown if key in row):
-        notes.append("t intervals can extend beyond the range of the metric")
-    if missing:
-        notes.append(f"-: {', '.join(sorted(missing))} cannot answer for that metric")
-    return section(
-        "Methods side by side",
-        ["metric", column(first, f"{first} (asked)"), *map(column, others)],
-        rows,
-        notes=notes,
-        figure={"type": "methods", "columns": shown, "numbers_aside": True},
-    )
-
-
-def _leaves(cell, limits):
-    return cell["low"] < limits[0] or cell["high"] > limits[1]
+    notes = [
+        "pooled: all folds added up; mean: of the fold values;",
+        "fold variance: spread between folds divided by the spread that chance alone gives "
+        "(about 1 for a stable learner);",
+        "p: probability of folds that differ so much by chance",
+    ]
+    if without_mean:
+        notes.append("no mean: the metric is 0/0 in a fold, or folds of one row do not have it")
+    return section("Scores", columns, rows, notes=notes)
 
 
 def _folds(result, cells):
@@ -253,8 +228,11 @@ def _confusion(result, level, kind):
     return _confusion_of(result.counts, result.n_repeats, options, level, kind, notes)
 
 
-def selected_confusion(counts, n_repeats, level, kind):
+def selected_confusion(counts, n_repeats, level, kind, obstacle=None):
     """Section with the confusion matrix of one candidate, from its folds."""
+    if obstacle:
+        notes = [f"of the selected candidate, all folds added up; no intervals: {obstacle}"]
+        return _confusion_of(counts, n_repeats, None, level, kind, notes)
     notes = ["of the selected candidate, all folds added up; omega auto, prior 1"]
     return _confusion_of(counts, n_repeats, FoldOptions(), level, kind, notes)
 

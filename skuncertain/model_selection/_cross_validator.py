@@ -36,7 +36,11 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._scorer import TolerantScorer
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
 from skuncertain.model_selection._fold_methods import FoldOptions, check_omega
-from skuncertain.model_selection._read_cross_validate import predict_folds, read_counts
+from skuncertain.model_selection._read_cross_validate import (
+    ALL_FAILED,
+    predict_folds,
+    read_counts,
+)
 from skuncertain.model_selection._refitted import RefittedPredictions
 from skuncertain.model_selection._splits import (
     Splits,
@@ -48,6 +52,9 @@ from skuncertain.model_selection._splits import (
 )
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
+
+# Errors of other processes stay there.
+_SEE_ERROR = "error_score='raise' shows the error."
 
 
 class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstimator, HasReport):
@@ -268,7 +275,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         notes: list = []
         with collect_into(notes):
             splits, known = self._split(X, target, options, split_params)
-        self.cv_results_ = self._run(X, target, splits, metrics, fold_params)
+        self.cv_results_, reason = self._run(X, target, splits, metrics, fold_params)
         counts, left, failed_folds = read_counts(
             self.cv_results_, None, None, target.labels, target.pos_label, known
         )
@@ -288,7 +295,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             self.estimator_ = clone(self.estimator).fit(X, target.y, **fit_params)
             self.refit_time_ = time.perf_counter() - start
         self._set_fitted_names(X, target.labels)
-        self.result_.warn()
+        self.result_.warn(reason)
         return self
 
     def _split(self, X, target, options, split_params):
@@ -307,14 +314,16 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         return splits, known
 
     def _run(self, X, target, splits, metrics, fold_params):
-        """Result of ``cross_validate`` with the counts of every fold."""
+        """Result of ``cross_validate`` with the counts of every fold, and why folds failed."""
         scorer = counting_scorer(target, metrics)
+        if self.error_score != "raise":
+            scorer = TolerantScorer.of(scorer, target.y)
         run = partial(
             cross_validate,
             self.estimator,
             X,
             target.y,
-            scoring=scorer if self.error_score == "raise" else TolerantScorer.of(scorer, target.y),
+            scoring=scorer,
             cv=splits,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -325,9 +334,16 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         )
         # Folds are clones, so a second run gives the same.
         results = retry_lost_workers(run, "all folds are run again")
+        errors = getattr(scorer, "errors", [])
+        reason = f"Predictions that cannot be counted: {errors[0]}" if errors else _SEE_ERROR
+        counted = next(value for key, value in results.items() if key.startswith("test_"))
+        failed = np.isnan(np.asarray(counted, dtype=float))
+        refuse_if(failed.all(), "estimator", f"{ALL_FAILED} {reason}".strip())
         if self.keep_predictions:
-            self._keep_predictions(results.pop("estimator"), X, results["indices"]["test"])
-        return results
+            estimators = results.pop("estimator")
+            estimators = [None if lost else it for it, lost in zip(estimators, failed, strict=True)]
+            self._keep_predictions(estimators, X, results["indices"]["test"])
+        return results, reason
 
     def _route(self, groups, params):
         """Arguments of split, of cross_validate and of the fit on all rows."""
@@ -344,7 +360,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         self.predictions_ = predict_folds(estimators, X, tests)
         self.scores_ = None
         for name in ("predict_proba", "decision_function"):
-            if all(hasattr(estimator, name) for estimator in estimators):
+            if all(hasattr(estimator, name) for estimator in estimators if estimator is not None):
                 self.scores_ = predict_folds(estimators, X, tests, name)
                 self.score_classes_ = align_columns(self.scores_, estimators)
                 break
@@ -426,12 +442,19 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         return self._fitted("result_").interval(metric, method, level, kind, **options)
 
     def report(
-        self, *, level: float | None = None, kind: str | None = None, digits: int | None = None
+        self,
+        *,
+        methods: Any = None,
+        level: float | None = None,
+        kind: str | None = None,
+        digits: int | None = None,
     ) -> IntervalReport:
         """All metrics with their intervals, the methods side by side, and warnings.
 
         Parameters
         ----------
+        methods : list of str or float, or dict, default=None
+            Methods to show beside the one that was asked for, see :meth:`CrossValPosterior.report`.
         level : float, default=None
             Probability of the intervals; by default that of the constructor.
         kind : {"eti", "hdi"}, default=None
@@ -444,7 +467,9 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         IntervalReport
             ``print`` it, or use its `to_frame`, `to_html`, `save` and so on.
         """
-        return self._fitted("result_").report(level=level, kind=kind, digits=digits)
+        return self._fitted("result_").report(
+            methods=methods, level=level, kind=kind, digits=digits
+        )
 
 
 def cross_val_posterior(

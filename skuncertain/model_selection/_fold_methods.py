@@ -19,6 +19,7 @@ from skuncertain._utils.validation import (
     check_choice,
     check_draws,
     check_number,
+    is_real,
     refuse_if,
     resolve_seed,
 )
@@ -147,17 +148,17 @@ def check_option(method, name):
 
 
 def check_omega(omega, n_folds=np.inf):
-    """Return "auto", "wang_li" or a number in [1/K, 1]."""
+    """Return "auto", "wang_li" or a number in [1/K, 1]; as long as K is not known, in (0, 1]."""
     if isinstance(omega, str):
         return check_choice("omega", omega, ("auto", "wang_li"))
-    value = check_number("omega", omega, low=0, high=1)
+    known = f" = [{1 / n_folds:g}, 1]" if np.isfinite(n_folds) else ""
     refuse_if(
-        value < 1 / n_folds - 1e-12,
+        not is_real(omega) or not 0 < omega <= 1 or omega < 1 / n_folds - 1e-12,
         "omega",
-        f"omega must be in [1/K, 1] = [{1 / n_folds:g}, 1], got {{value}}.",
+        f"omega must be in [1/K, 1]{known}, got {{value}}.",
         omega,
     )
-    return value
+    return float(omega)
 
 
 def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = False) -> Any:
@@ -175,11 +176,9 @@ def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = Fals
     result = method.build(folds, options, weight)
     if warn and method.pools and (text := folds.disagreement()):
         warn_of_disagreement([text])
-    repeated = f" x {folds.n_repeats}" if folds.n_repeats > 1 else ""
-    number = f"{folds.n_folds:g}" if folds.n_folds.is_integer() else f"{folds.n_folds:.2f}"
     return result.with_about(
-        description=f"{options.method}, {number} folds{repeated}",
         diagnostics=folds.diagnostics(options.method, weight, options.estimand),
+        **folds.question(options.method, options.estimand),
     )
 
 
@@ -299,13 +298,24 @@ def _fold_posteriors(folds, prior, per_fold, n_draws=None):
         return _of_cells(folds, folds.matrices, prior, n_draws)
 
 
-def _warn_unused(folds, used):
-    if not used.all():
-        warn_user(
-            f"{folds.metric.name} has no case in {int((~used).sum())} of {used.size} folds: they "
-            "are left out and K is adjusted.",
-            UndefinedMetricWarning,
-        )
+def _folds_to_average(folds, cases, defined, per_fold):
+    """Which folds are averaged, given which have `cases` and whose posterior is `defined`.
+
+    A fold with the whole prior has a posterior without any case, too. The published formulas
+    average it with the others, and so does `per_fold`. If the prior is shared, such a fold says
+    nothing.
+    """
+    if cases.all():
+        return cases
+    used = cases | (defined & per_fold)
+    fate = "they are left out and K is adjusted."
+    if used.all():
+        fate = "they count as their prior, as published. prior_per_fold=False leaves them out."
+    warn_user(
+        f"{folds.metric.name} has no case in {int((~cases).sum())} of {cases.size} folds: {fate}",
+        UndefinedMetricWarning,
+    )
+    return used
 
 
 # Who gets the prior, by `prior_per_fold`.
@@ -341,8 +351,8 @@ def _fold_moments(folds, prior, per_fold):
 def _averaged(folds, options, weight):
     """Beta with the moments of the average of the fold posteriors."""
     prior, per_fold = options.prior_for(folds.matrices.shape[-1]), bool(options.prior_per_fold)
-    mean, variance, used, odds, text, n_draws = _fold_moments(folds, prior, per_fold)
-    _warn_unused(folds, used)
+    mean, variance, cases, odds, text, n_draws = _fold_moments(folds, prior, per_fold)
+    used = _folds_to_average(folds, cases, np.isfinite(mean), per_fold)
     number = used.sum(axis=-1)
     if not per_fold and np.any(folds.matrices.sum(axis=(-3, -2, -1)) < 5 * number):
         warn_user(
@@ -358,9 +368,9 @@ def _averaged(folds, options, weight):
         delta = np.where(used, variance, 0.0).sum(axis=-1) / number
         spread = delta / k * (1 + np.maximum(k - 1, 0) * correlation)
         size = (centre - centre**2 - spread) / spread
-        # Without any case the prior is all there is.
+        # Without any case the prior is all there is, however many folds say so.
         alone = prior if isinstance(prior, float) else 1.0
-        a, b = (np.where(number == 0, alone, part * size) for part in (centre, 1 - centre))
+        a, b = (np.where(cases.any(axis=-1), part * size, alone) for part in (centre, 1 - centre))
     refuse_if(
         not np.all(np.isfinite(a) & np.isfinite(b)),
         "prior",
@@ -389,19 +399,22 @@ def _average_exact(folds, options, weight):
     prior = options.prior_for(folds.matrices.shape[-1])
     per_fold = options.prior_per_fold is None or bool(options.prior_per_fold)
     shapes = _fold_shapes(folds, prior, per_fold)
-    used = ~np.isnan(folds.values) if shapes is None else shapes[2]
-    _warn_unused(folds, used)
-    share = used / np.maximum(used.sum(axis=-1, keepdims=True), 1)
-    about = folds.about(describe_prior(prior) + _SHARED[per_fold], closing=False)
+    cases = ~np.isnan(folds.values) if shapes is None else shapes[2]
     refuse_if(
-        np.any(used.sum(axis=-1) == 0),
+        not cases.any(axis=-1).all(),
         "metric",
         f"metric {folds.metric.name!r} has no case in any fold: nothing can be averaged.",
     )
     if shapes is None:
         inner = _fold_posteriors(folds, prior, per_fold)
+        defined = np.isfinite(inner.mean())
     else:
         a, b, _, odds = shapes
+        defined = (a > 0) & (b > 0)
+    used = _folds_to_average(folds, cases, defined, per_fold)
+    share = used / used.sum(axis=-1, keepdims=True)
+    about = folds.about(describe_prior(prior) + _SHARED[per_fold], closing=False)
+    if shapes is not None:
         if folds.metric.base == "f1" and isinstance(prior, float):
             # The thesis puts the prior on each of TP, FP and FN: failures get it twice.
             b = b + prior * (1.0 if per_fold else 1 / folds.n_folds)
@@ -456,6 +469,7 @@ SIDE_BY_SIDE: dict[str, dict] = {
     "auto": {"method": "pooled", "omega": "auto"},
     "wang_li": {"method": "pooled", "omega": "wang_li"},
     "averaged": {"method": "averaged"},
+    "dirichlet": {"method": "dirichlet", "prior": "auto"},  # 1 per cell is a lot in many classes
+    "bootstrap": {"method": "bootstrap"},
     "corrected_t": {"method": "corrected_t"},
-    "nadeau_bengio": {"method": "nadeau_bengio"},
 }

@@ -102,7 +102,13 @@ def fold_posterior(
     n_repeats = check_integer("n_repeats", n_repeats, low=1)
     if metric is None:
         scores = _check_scores(counts, method)
-        return score_posterior(scores, method, n_repeats, rho=rho, n_train=n_train, n_test=n_test)
+        found = score_posterior(scores, method, n_repeats, rho=rho, n_train=n_train, n_test=n_test)
+        return found.with_about(
+            method=method,
+            n_folds=scores.shape[-1] / n_repeats,
+            n_repeats=n_repeats,
+            estimand="algorithm",
+        )
     if not isinstance(counts, ConfusionCounts):
         array = as_array("counts", counts)
         refuse_if(

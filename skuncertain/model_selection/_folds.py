@@ -11,6 +11,7 @@ import numpy as np
 from skuncertain._utils.validation import plain_fields
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import FoldDisagreementWarning
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._fold_variance import FoldVariance, fold_variance
@@ -97,6 +98,8 @@ class Folds:
         Repetitions R; there are K = splits / R folds in each.
     n_draws, random_state : object
         For methods that draw.
+    pos_label : label or None
+        Class that the metric depends on.
     """
 
     matrices: np.ndarray
@@ -105,13 +108,16 @@ class Folds:
     n_repeats: int = 1
     n_draws: int | None = None
     random_state: Any = None
+    pos_label: Any = None
 
     @classmethod
     def of(cls, counts, metric, n_repeats, pos_label=None, n_draws=None, random_state=None):
         """Folds of counts whose shape ends with the number of splits."""
         metric = get_metric(metric)
         positive = counts.positive_index(metric, pos_label)
-        return cls(counts.counts.astype(float), metric, positive, n_repeats, n_draws, random_state)
+        label = class_of(metric, counts.labels, positive)
+        matrices = counts.counts.astype(float)
+        return cls(matrices, metric, positive, n_repeats, n_draws, random_state, label)
 
     @property
     def n_folds(self):
@@ -179,14 +185,26 @@ class Folds:
             "counts"
         )
 
+    def question(self, method, estimand):
+        """What is asked of these folds, as fields of `About`."""
+        return {
+            "metric": self.metric.name,
+            "range": self.metric.range,
+            "greater_is_better": self.metric.greater_is_better,
+            "pos_label": self.pos_label,
+            "method": method,
+            "n_folds": self.n_folds,
+            "n_repeats": self.n_repeats,
+            "estimand": estimand,
+        }
+
     def about(self, prior_text, closing=True):
-        """What a posterior from these folds is about."""
+        """What a posterior from these folds is about, besides the question."""
         return About(
             metric=self.metric.name,
             range=self.metric.range,
             observed=self.observed,
             prior=prior_text,
-            greater_is_better=self.metric.greater_is_better,
             closing=closing,
         )
 

@@ -221,3 +221,30 @@ def take_rows(X, rows):
     if hasattr(X, "shape"):
         return X[rows]
     return [X[row] for row in rows]
+
+
+def check_fold_counts(counts):
+    """Refuse what is not a matrix for each of at least two folds."""
+    refuse_if(
+        not isinstance(counts, ConfusionCounts),
+        "counts",
+        f"counts must be ConfusionCounts of shape (folds,), got {type(counts).__name__}.",
+    )
+    refuse_if(
+        len(counts.shape) != 1 or counts.shape[0] < 2,
+        "counts",
+        "counts must hold one matrix per fold, of at least two folds, got the shape "
+        f"{counts.shape}: a single matrix is not a cross-validation, use its own report().",
+    )
+
+
+def refuse_repeats(counts, n_repeats):
+    """Refuse repetitions that cannot have tested the same rows: every class has R times its n."""
+    rows = counts.counts.sum(axis=(0, 2))
+    for label, n in zip(counts.labels, rows, strict=True):
+        refuse_if(
+            n % n_repeats,
+            "n_repeats",
+            f"n_repeats={n_repeats} does not fit the counts: every repetition tests the same rows, "
+            f"but class {label!r} has {n:g} in all folds, which is no multiple of {n_repeats}.",
+        )

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
 from skuncertain._utils.validation import (
-    as_list,
     as_numbers,
     check_integer,
     check_number,
@@ -17,8 +16,13 @@ from skuncertain._utils.validation import (
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label
-from skuncertain.metrics._registry import directed, get_metric
-from skuncertain.metrics._scorer import is_count_key, read_cells
+from skuncertain.metrics._registry import Metric, directed, get_metric
+from skuncertain.metrics._scorer import (
+    ConfusionCountsScorer,
+    is_count_key,
+    read_cells,
+    scorer_metrics,
+)
 from skuncertain.model_selection._splits import Splits
 
 HOW = (
@@ -38,7 +42,7 @@ class SearchScores:
     metric : str
         Key of the score, or name of the metric computed from counts.
     metric_object : Metric or None
-        That metric.
+        That metric; None for a score that no counts give.
     counts : ConfusionCounts or None
         Fold matrices of shape (candidates, splits), if the counts scorer was used.
     considered : ndarray of shape (candidates,)
@@ -49,6 +53,8 @@ class SearchScores:
         Repetitions of the cross-validation.
     ratio : float
         Test rows over training rows.
+    obstacle : str or None
+        Why counts of these splits cannot be pooled, if the splitter tells.
     params : list or None
         Parameters of the candidates.
     notes : tuple of str
@@ -63,6 +69,7 @@ class SearchScores:
     selected: int
     n_repeats: int
     ratio: float
+    obstacle: str | None
     params: Any
     notes: tuple
 
@@ -92,12 +99,13 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
     refit = refit if isinstance(refit, str) else None
     cells = read_cells(table)
     chosen = counts = None
+    told: tuple = ()
     if cells is None:
         name, scores = _computed_scores(known, table, metric, refit)
     else:
         counts = _fold_counts(known, table, cells, labels, pos_label)
         asked = refit if metric is None else metric
-        name, chosen, scores = _scores_of_counts(known, table, asked, counts)
+        name, chosen, scores, told = _scores_of_counts(known, table, asked, counts, pos_label)
         scores = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, scores)
     considered, left_out = _considered(results, scores)
     repeats, ratio, assumed = _how_split(known, scores.shape[1], n_repeats, ratio)
@@ -116,13 +124,14 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
         scores=scores,
         metric=name,
         metric_object=chosen,
-        counts=None if chosen is None else counts,
+        counts=counts,
         considered=considered,
         selected=int(selected),
         n_repeats=repeats,
         ratio=ratio,
+        obstacle=_obstacle(getattr(known, "cv", None), scores.shape[1]),
         params=None if params is None else list(params),
-        notes=(*left_out, *assumed),
+        notes=(*left_out, *told, *assumed),
     )
 
 
@@ -270,28 +279,72 @@ def _check_totals(table, total):
     )
 
 
-def _scores_of_counts(search, table, asked, counts):
-    """Name, Metric and scores; no Metric if the scores are those of the column "score"."""
-    key, scoring = asked, getattr(search, "scoring", None)
+def _scores_of_counts(search, table, asked, counts, pos_label):
+    """Name, Metric, scores and notes; no Metric if the scores are those of a column."""
+    scoring = getattr(search, "scoring", None)
+    written = {}
+    if isinstance(scoring, ConfusionCountsScorer):
+        written = {name: how for name, how, _ in scorer_metrics(scoring.metrics)}
+    key = asked
     if key is None and scoring is None:
         key = _only_one([name for name in table if not is_count_key(name) and name != "score"])
-    is_score = isinstance(key, str) and key == "score"
-    if key is None or (is_score and scoring is not None):
-        # The first metric that the scorer was asked for is its "score".
-        metrics = getattr(scoring, "metrics", None) or ["accuracy"]
-        key = as_list("metrics", metrics)[0]
-    elif is_score and "score" in table:
-        return "score", None, table["score"]
-    if isinstance(key, str) and key.startswith("neg_") and key in table:
-        key = key.removeprefix("neg_")
-    chosen = directed(key)
+    if key is None or (scoring is not None and _is_text(key, "score")):
+        key = next(iter(written), "accuracy")  # what the scorer calls its "score"
+    if not isinstance(key, str):
+        chosen, notes = directed(key), ()
+    elif key in written or isinstance(written.get(f"neg_{key}"), Metric):
+        chosen, notes = written.get(key, written.get(f"neg_{key}")), ()
+    else:
+        compare = scoring is None or pos_label is None
+        chosen, notes = _metric_of_column(key, table, counts, compare)
+    if not isinstance(chosen, Metric):  # a scorer of scikit-learn, or a column
+        return key, None, table[key], notes
     scores = counts.score(chosen, zero_division=0.0)
     alias = isinstance(asked, str) and asked != "score" and not asked.startswith("neg_")
-    return asked if alias else chosen.name, chosen, scores if chosen.greater_is_better else -scores
+    name = asked if alias else chosen.name
+    return name, chosen, scores if chosen.greater_is_better else -scores, notes
+
+
+def _is_text(value, text):
+    return isinstance(value, str) and value == text
+
+
+def _metric_of_column(key, table, counts, compare):
+    """Metric that a name stands for, and notes; None if it stands for the column of that name."""
+    if key == "score" and key in table:
+        return None, ()
+    written = key in table
+    try:
+        chosen = directed(key.removeprefix("neg_") if written else key)
+    except InvalidParameterError:
+        if not written:
+            raise
+        return None, ()
+    column = key if written else f"neg_{key}"
+    if column in table and compare:
+        found, sign = table[column], -1.0 if column.startswith("neg_") else 1.0
+        expected = sign * counts.score(chosen, zero_division=0.0)
+        there = np.isfinite(found)
+        # Saved results may be rounded.
+        if not np.allclose(found[there], expected[there], rtol=0, atol=1e-3, equal_nan=True):
+            note = f"the scores {column!r} are not the {chosen.name} of the counts: taken as given"
+            return None, (note,)
+    return chosen, ()
 
 
 # --------------------------------------------------------------------------------------------------
 # How it was split
+
+
+def _obstacle(cv, n_splits):
+    """Why counts of these splits cannot be added up, or None; as far as the splitter tells."""
+    if hasattr(cv, "train_size"):  # the ShuffleSplit family
+        return "rows are tested unequally often, as by ShuffleSplit"
+    if hasattr(cv, "max_train_size"):
+        return "the folds have learnt from different amounts of data, as with TimeSeriesSplit"
+    if isinstance(cv, list | tuple) and len(cv) == n_splits:
+        return Splits.of(*zip(*cv, strict=True)).obstacle
+    return None
 
 
 def _how_split(search, n_splits, n_repeats, ratio):

@@ -11,7 +11,7 @@ from skuncertain._numerics.best_of_many import PAIR_LIMIT, RANK_LIMIT, DrawCount
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._reporting.text import distinct
-from skuncertain._utils.typing import LabelLike, MetricLike, RandomStateLike
+from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
     check_draws,
     check_kind,
@@ -24,10 +24,14 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_report import selected_confusion
-from skuncertain.model_selection._fold_methods import FoldOptions, make_fold_posterior
 from skuncertain.model_selection._fold_t import correlated_t, round_gaps
-from skuncertain.model_selection._folds import Folds
 from skuncertain.model_selection._read_search import read_search
+from skuncertain.model_selection._search_intervals import (
+    both_ends,
+    interval_options,
+    own_intervals,
+    usable_options,
+)
 from skuncertain.model_selection._search_report import others, search_report
 
 _SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
@@ -57,7 +61,8 @@ class SearchPosterior(HasReport):
     seed, n_draws : int
         Of P(best), ranks and losses.
     mean, low, high : ndarray
-        Mean over folds, and the interval of the candidate on its own.
+        Mean over folds, and the interval of the candidate on its own, by `method`. All that
+        compares candidates comes from one joint model, the correlated t, whatever the method.
     interval_error : ndarray
         Monte Carlo error of the ends of the intervals.
     p_best, expected_rank, expected_loss : ndarray
@@ -86,7 +91,8 @@ class SearchPosterior(HasReport):
     scores : ndarray of shape (candidates, splits)
         Fold scores, in the direction of the metric.
     counts : ConfusionCounts or None
-        Fold matrices of the selected candidate, if the counts scorer was used.
+        Fold matrices of all candidates, shape (candidates, splits), if the counts scorer was used;
+        zeros where a fit failed.
     params : list or None
         Parameters of the candidates.
     n_repeats : int
@@ -95,6 +101,8 @@ class SearchPosterior(HasReport):
         Test rows over training rows.
     notes : tuple of str
         What was assumed or left out.
+    obstacle : str or None
+        Why the folds cannot be added up, if they cannot.
     warnings : tuple of str
         Warnings that were given when it was made.
 
@@ -153,6 +161,7 @@ class SearchPosterior(HasReport):
     n_repeats: int
     test_train_ratio: float
     notes: tuple
+    obstacle: str | None = None
     warnings: tuple = ()
 
     @property
@@ -165,7 +174,7 @@ class SearchPosterior(HasReport):
         """Rows that were tested, if they are known."""
         if self.counts is None:
             return None
-        total = float(np.sum(self.counts.n)) / self.n_repeats
+        total = float(np.sum(self.counts[self.selected_index].n)) / self.n_repeats
         return int(total) if total.is_integer() else total
 
     @property
@@ -218,7 +227,10 @@ class SearchPosterior(HasReport):
         """
         confusion = None
         if self.counts is not None:
-            confusion = selected_confusion(self.counts, self.n_repeats, self.level, self.kind)
+            counts = self.counts[self.selected_index]
+            confusion = selected_confusion(
+                counts, self.n_repeats, self.level, self.kind, self.obstacle
+            )
         return search_report(self, confusion, check_digits(digits))
 
     def to_dict(self) -> dict:
@@ -248,6 +260,10 @@ def search_posterior(
     search: Any,
     *,
     metric: MetricLike | None = None,
+    method: str | None = None,
+    omega: Any = "auto",
+    prior: PriorLike = 1.0,
+    prior_per_fold: bool | None = None,
     n_repeats: int | None = None,
     test_train_ratio: float | None = None,
     rope: float = 0.01,
@@ -267,9 +283,12 @@ def search_posterior(
         candidates get their intervals from their counts.
     metric : str, Metric or callable, default=None
         Which score; by default the one that the search refitted by. With counts any metric.
+    method, omega, prior, prior_per_fold : object
+        How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" if
+        there are counts that can be added up, otherwise "nadeau_bengio". Scores alone allow that,
+        "t" and "corrected_t".
     n_repeats : int, default=None
-        Repetitions of a repeated K-fold; by default read from ``search.cv``. For saved results one
-        is assumed, and the repr says so.
+        Repetitions of a repeated K-fold; by default read from ``search.cv``, or 1.
     test_train_ratio : float, default=None
         Test rows over training rows; by default read from ``search.cv``, or 1 / (K - 1).
     rope : float, default=0.01
@@ -278,10 +297,8 @@ def search_posterior(
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     labels, pos_label : object, default=None
         Of the counts scorer, if only its results were saved.
-    n_draws : int, default=None
-        Draws for P(best), ranks and losses; everything about pairs is exact.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the draws.
+    n_draws, random_state : int, default=None
+        Draws for P(best), ranks and losses, and their seed; everything about pairs is exact.
 
     Returns
     -------
@@ -296,10 +313,10 @@ def search_posterior(
     Notes
     -----
     One joint model describes all candidates, which share their folds: every pair is exactly the
-    correlated t test, and P(best) knows what the folds have in common. The selected candidate's
-    score is optimistic; ``best_score_corrected`` subtracts Tibshirani and Tibshirani's estimate of
-    that. :func:`selection_corrected_score` needs out-of-fold predictions and is better. The method
-    notes have the formulas.
+    correlated t test, and P(best) knows what the folds have in common. `method` changes ``low`` and
+    ``high``, nothing that compares candidates. The selected candidate's score is optimistic;
+    ``best_score_corrected`` subtracts Tibshirani and Tibshirani's estimate of that.
+    :func:`selection_corrected_score` needs out-of-fold predictions and is better.
 
     Examples
     --------
@@ -316,7 +333,9 @@ def search_posterior(
     array([0.  , 0.35, 0.47, 0.17])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
+    asked = interval_options(method, omega, prior, prior_per_fold)
     found = read_search(search, metric, n_repeats, test_train_ratio, labels, pos_label)
+    options = usable_options(asked, found)
     kept = np.flatnonzero(found.considered)
     scores = found.scores[kept]
     refuse_if(
@@ -328,7 +347,7 @@ def search_posterior(
         check_rope(rope, 1, "the score")
     seed = resolve_seed(random_state)
     ranks, joint = _ranks(scores, found.ratio, n_draws, seed)
-    own, about = _own_intervals(found, kept, level, kind)
+    own, about = own_intervals(found, kept, options, level, kind)
     columns = {
         "mean": found.sign * scores.mean(axis=1),
         **own,
@@ -339,7 +358,7 @@ def search_posterior(
     bias = float(np.mean(scores.max(axis=0) - scores[np.argmax(scores.mean(axis=1))]))
     columns = {name: _spread(values, found.considered) for name, values in columns.items()}
     corrected = float(columns["mean"][found.selected] - found.sign * bias)
-    notes, small = _notes_on_folds(found, kept, columns)
+    notes, small = _notes_on_folds(found, kept, columns, options)
     return SearchPosterior(
         **columns,
         **about,
@@ -348,29 +367,40 @@ def search_posterior(
         level=level,
         kind=kind,
         seed=seed,
-        metric=found.metric,
-        greater_is_better=found.sign > 0,
-        selected_index=found.selected,
         best_score_corrected=np.nan if small else corrected,
         selection_bias=bias,
-        scores=found.sign * found.scores,
-        counts=None if found.counts is None else found.counts[found.selected],
-        params=found.params,
-        n_repeats=found.n_repeats,
-        test_train_ratio=found.ratio,
         notes=notes,
+        **_what_was_read(found),
     )
 
 
-def _notes_on_folds(found, kept, columns):
+def _what_was_read(found):
+    """Attributes that come from the search as they are."""
+    return {
+        "metric": found.metric,
+        "greater_is_better": found.sign > 0,
+        "selected_index": found.selected,
+        "scores": found.sign * found.scores,
+        "counts": found.counts,
+        "params": found.params,
+        "n_repeats": found.n_repeats,
+        "test_train_ratio": found.ratio,
+        "obstacle": found.obstacle,
+    }
+
+
+def _notes_on_folds(found, kept, columns, options):
     """Remarks on the folds, and whether they are too small to correct the best score."""
-    if found.counts is None:
-        return tuple(found.notes), False
-    notes, rows = list(found.notes), np.median(found.counts[kept].n)
+    notes = list(found.notes)
+    if found.counts is not None and found.obstacle:
+        notes.append(f"the folds are not added up: {found.obstacle}")
+    if found.metric_object is None:
+        return tuple(notes), False
+    rows = np.median(found.counts[kept].n)
     if rows < _SMALL_FOLD:
         notes.append(f"folds of {rows:g} rows are too small to correct the best score")
     outside = np.sum((columns["mean"] < columns["low"]) | (columns["mean"] > columns["high"]))
-    if outside:
+    if outside and options.pools:
         notes.append(
             f"the mean over folds is outside the interval of the pooled counts for {outside} "
             "candidates: the folds are too small for this metric"
@@ -386,12 +416,6 @@ def _spread(values, considered):
     return full
 
 
-def _quiet(posterior, level):
-    """Both ends, without the warning about the selected candidate's own zero difference."""
-    tails = np.array([1 - level, 1 + level]) / 2
-    return tuple(np.moveaxis(posterior.quantile(tails), -1, 0))
-
-
 def _against_selected(found, kept, rope, level):
     """Columns about the difference to the selected candidate, by the correlated t."""
     scores = found.scores[kept]
@@ -399,7 +423,7 @@ def _against_selected(found, kept, rope, level):
     difference = correlated_t(gaps, found.ratio)
     p_worse = np.clip(difference.cdf(np.nextafter(-rope, -np.inf)), 0, 1)
     p_better = np.clip(1 - difference.cdf(rope), 0, 1)
-    low, high = _quiet(difference, level)
+    low, high = both_ends(difference, level)
     if found.sign < 0:
         low, high = -high, -low
     return {
@@ -411,31 +435,6 @@ def _against_selected(found, kept, rope, level):
         "difference_high": high,
         "equivalent": p_worse < level,
     }
-
-
-def _own_intervals(found, kept, level, kind):
-    """Interval of every candidate on its own, and how it was made."""
-    if found.counts is None:
-        # Symmetric: the shortest one, too.
-        low, high = _quiet(correlated_t(found.scores[kept], found.ratio), level)
-        about = {"method": "nadeau_bengio (t on fold scores)", "prior": None, "omega": None}
-        return {"low": low, "high": high, "interval_error": np.zeros(len(kept))}, about
-    n_draws = 1000 if len(kept) > 200 else None  # of metrics that are drawn
-    parts = []
-    for part in np.array_split(kept, max(len(kept) // 500, 1)):
-        folds = Folds.of(
-            found.counts[part],
-            found.metric_object,
-            found.n_repeats,
-            n_draws=n_draws,
-            random_state=0,
-        )
-        posterior = make_fold_posterior(folds, FoldOptions())
-        values = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
-        parts.append([np.broadcast_to(value, len(part)) for value in values])
-    low, high, error = np.concatenate(parts, axis=1)
-    about = {"method": "pooled", "prior": posterior.prior, "omega": "auto, per candidate"}
-    return {"low": low, "high": high, "interval_error": error}, about
 
 
 def _ranks(scores, ratio, n_draws, seed):

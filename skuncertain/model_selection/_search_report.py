@@ -14,8 +14,10 @@ from skuncertain._reporting.text import folds_text
 
 _FOLD_ROWS = 8
 READING = (
-    "Each candidate's interval is about that candidate alone. All candidates were tested on the "
-    "same folds, so differences are known better than single scores: look at the differences.",
+    "Each candidate's interval is about that candidate alone, by the method above. P(best), ranks "
+    "and differences come from one joint model of all candidates, the correlated t of their fold "
+    "scores, whatever the method of the intervals. All candidates were tested on the same folds, "
+    "so differences are known better than single scores: look at the differences.",
     "A candidate is not distinguishable from the selected one if P(worse) is below the level; "
     "worse means worse by more than the region of practical equivalence (ROPE).",
     "The score of the selected candidate is optimistic, because it was chosen for it. The "
@@ -59,7 +61,7 @@ def search_report(result, confusion, digits=None):
             "level": result.level,
             "kind": result.kind,
             "prior": result.prior,
-            "method": f"{result.method}; candidates: correlated t on the shared folds",
+            "method": f"{result.method}; comparisons: correlated t on the shared folds",
             "omega": result.omega,
             "n": result.n,
             "k": f"{folds_text(result.n_splits / result.n_repeats, result.n_repeats)}, "

@@ -468,7 +468,7 @@ def _pilot_behind(metric, expected):
         remedy="It must be ConfusionCounts of a pilot study, or their posterior of it.",
     )
     refuse_if(
-        asked.options.model != "dirichlet" or asked.options.prevalence is not None,
+        expected.about.model != "dirichlet" or expected.about.prevalence is not None,
         "expected",
         "expected must be a posterior with model='dirichlet' and the prevalence of the counts: "
         "the planned analysis has these.",
@@ -513,9 +513,11 @@ def _successes(metric, expected):
 
 
 def _of_posterior(metric, posterior):
-    of_it = posterior.metric in (None, "proportion", metric.name)
+    about = posterior.about
+    of_it = about.metric in (None, "proportion", metric.name) and about.n_new is None
+    elsewhere = about.prevalence is not None and metric.depends_on_prevalence is not False
     refuse_if(
-        not of_it or posterior.odds != proportion_odds(metric),
+        not of_it or elsewhere or posterior.odds != proportion_odds(metric),
         "expected",
         f"expected must be a posterior of {metric.name}, got {{value}}: use "
         f"counts.posterior({metric.name!r}).",
@@ -567,5 +569,5 @@ def rows_to_collect(share, n, power):
     """Rows that bring n that count: with probability `power`, and on average."""
     if share is None:
         return {"rows": None, "rows_on_average": None}
-    on_average = int(np.ceil(n / share.mean() - 1e-9))
-    return {"rows": share.rows_for(n, power), "rows_on_average": on_average}
+    rows = share.rows_for(n, power)  # a share that is too small is refused here
+    return {"rows": rows, "rows_on_average": int(np.ceil(n / share.mean() - 1e-9))}

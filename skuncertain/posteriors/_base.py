@@ -78,13 +78,13 @@ class Posterior:
     """
 
     exact = True
-    _hdi_reaches_ends = False
     # What a family supplies: the answers above, without checks, as arrays. Instead of `_mean` and
     # `_std` it may have `_moments`: mean and variance.
     _moments: Any
     _pdf: Any
     _cdf: Any
     _quantile: Any
+    _quantile_each: Any  # of one probability per member; averages over classes only
     _sample: Any
     _hdi: Any
     _skewness: Any
@@ -98,18 +98,34 @@ class Posterior:
         self.shape = tuple(shape)
         self._about = about
 
-    about = property(attrgetter("_about"), doc="What the posterior is about, and how it was made.")
     metric = property(attrgetter("_about.metric"), doc="Name of the metric.")
     range = property(attrgetter("_about.range"), doc="Smallest and largest possible value.")
-    observed = property(attrgetter("_about.observed"), doc="Value seen in the data, or NaN.")
     prior = property(attrgetter("_about.prior"), doc="Prior that was used.")
-    description = property(attrgetter("_about.description"), doc="How the posterior was made.")
+    pos_label = property(attrgetter("_about.pos_label"), doc="Class of the metric, if known.")
+    prevalence = property(
+        attrgetter("_about.prevalence"), doc="Prevalence that was put in place of the data's."
+    )
     greater_is_better = property(
         attrgetter("_about.greater_is_better"), doc="Direction of the metric; None if it has none."
     )
     diagnostics = property(
         attrgetter("_about.diagnostics"), doc="How much the folds disagree; None without folds."
     )
+
+    @property
+    def about(self) -> About:
+        """What the posterior is about, and how it was made."""
+        return self._about
+
+    @property
+    def observed(self) -> Any:
+        """Value that the data give to the question, or NaN."""
+        return plain(self._about.observed)
+
+    @property
+    def description(self) -> str | None:
+        """How the posterior was made."""
+        return self._about.made()
 
     def with_about(self, **changes: Any) -> Self:
         """Return a copy that is about something else.
@@ -131,6 +147,7 @@ class Posterior:
     def __repr__(self):
         told = {"shape": self.shape or None, "prior": self.prior, "description": self.description}
         parts = [] if self.metric is None else [f"metric={self.metric!r}"]
+        parts += self._about.named()
         parts += self._describe()
         parts += [f"{key}={it!r}" for key, it in told.items() if it not in (None, "dirichlet")]
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -318,10 +335,14 @@ class Posterior:
         Notes
         -----
         Where the observed value sits at an end of the metric's range (26 hits out of 26), the
-        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. An equal-tailed
+        interval is closed there: it reaches up to 1 instead of stopping at 0.9999. At another
+        prevalence that is the value at the rates observed within each class. An equal-tailed
         interval then holds that tail as well, a highest-density one becomes one-sided. `quantile`
         stays the plain quantile. A prior with more than 1/2 on an empty cell (for a proportion:
         more than 1 on the empty side) is an opinion of its own and leaves the interval open.
+
+        Under the default prior the equal-tailed interval of an average over classes with few rows
+        is wider than its quantiles are apart: the posterior alone would be too short.
         """
         return make_interval(*self._ends(check_level(level), check_kind(kind)))
 
@@ -331,13 +352,20 @@ class Posterior:
             np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) & closing
             for end, closing in zip(self.range, self._closes(), strict=True)
         )
-        if kind == "eti":
-            low, high = np.moveaxis(self._quantile(np.array([1 - level, 1 + level]) / 2), -1, 0)
+        if kind == "eti" and self._about.few_rows is not None:
+            tails = self._about.few_rows.tails(self._cdf, level)
+            low, high = (self._quantile_each(tail) for tail in tails)
+        elif kind == "eti":
+            ends = self._quantile(np.array([1 - level, 1 + level]) / 2)
+            # Quantiles that are one but for rounding may have changed places.
+            low, high = np.moveaxis(np.sort(ends, axis=-1), -1, 0)
         else:
             low, high = self._hdi(level)
-            if not self._hdi_reaches_ends and np.any(at_low | at_high):
+            # Unless it reaches that end anyway
+            to_low, to_high = at_low & (low > self.range[0]), at_high & (high < self.range[1])
+            if np.any(to_low | to_high):
                 tails = np.moveaxis(self._quantile(np.array([1 - level, level])), -1, 0)
-                low, high = np.where(at_high, tails[0], low), np.where(at_low, tails[1], high)
+                low, high = np.where(to_high, tails[0], low), np.where(to_low, tails[1], high)
         return np.where(at_low, self.range[0], low), np.where(at_high, self.range[1], high)
 
     def monte_carlo_error(self, q: float | None = None) -> Any:
@@ -393,7 +421,7 @@ class Posterior:
         Returns
         -------
         dict
-            Observed value, mean, median, interval, and how they were made.
+            Observed value, mean, median, interval, what was asked and how it was answered.
         """
         low, high = self.interval(level, kind)
         numbers = {
@@ -410,8 +438,7 @@ class Posterior:
             **{name: np.asarray(value).tolist() for name, value in numbers.items()},
             "level": level,
             "kind": kind,
-            "prior": self.prior,
-            "description": self.description,
+            **self._about.to_dict(),
             "exact": self.exact,
             "n_draws": self.n_draws,
             "seed": self.seed,

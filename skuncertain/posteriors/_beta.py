@@ -50,8 +50,6 @@ class BetaPosterior(Posterior):
     Interval(low=0.772..., high=0.978...)
     """
 
-    _hdi_reaches_ends = True  # where it is closed the density does not vanish: one-sided anyway
-
     def __init__(
         self, a: ArrayLike, b: ArrayLike, *, odds: float = 1.0, about: About = About()
     ) -> None:

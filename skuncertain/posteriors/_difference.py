@@ -4,20 +4,28 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
-from scipy.special import betainc, expit, ndtr, ndtri
+from scipy.special import betainc, expit, ndtri
 
 from skuncertain._numerics.beta_pairs import Pair, operation
 from skuncertain._numerics.beta_rates import Rates
+from skuncertain._numerics.cdf_curves import CdfCurve, difference_integral
 from skuncertain._numerics.quadrature import Link
 from skuncertain._utils.validation import check_draws, resolve_seed
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws
 from skuncertain.posteriors._integral import IntegralPosterior
+from skuncertain.posteriors._question import check_same_question, shared_question
+from skuncertain.posteriors._student_normal import (
+    LogitNormalPosterior,
+    NormalPosterior,
+    StudentPosterior,
+)
 
-_NODES = 121  # of the rule over the quantiles of one of the two
-_GRID, _COARSE = 257, 129  # points of the splines; fewer where a cdf is a double integral
+_FINE, _ROUGH = 1e-11, 1e-8  # error of curves; the latter where a cdf is a double integral
+_SMOOTH = (
+    BetaPosterior, IntegralPosterior, StudentPosterior, NormalPosterior, LogitNormalPosterior,
+)  # fmt: skip
 _LEAN_NODES = 129
 
 
@@ -31,10 +39,15 @@ def discordance_posterior(only_a, only_b, rest, shape=(), about=About()):
 
 
 def difference_of(a, b, n_draws=None, random_state=None):
-    """Posterior of b - a: exact for Betas and F1, and for any two exact single posteriors."""
+    """Posterior of b - a: exact for Betas, normals, and any two exact single posteriors.
+
+    Both must answer the same question.
+    """
+    check_same_question([a, b], "b", "a and b must be posteriors of")
     low, high = a.range
     name = a.metric and f"difference in {a.metric}"
-    about = About(metric=name, range=(low - high, high - low), closing=False)
+    question, _ = shared_question([a.about, b.about])
+    about = replace(question, metric=name, range=(low - high, high - low), closing=False)
     shape = np.broadcast_shapes(a.shape, b.shape)
     if isinstance(a, BetaPosterior) and isinstance(b, BetaPosterior):
         shapes = [np.broadcast_to(part, shape).ravel() for part in (b.a, b.b, a.a, a.b)]
@@ -46,8 +59,12 @@ def difference_of(a, b, n_draws=None, random_state=None):
                 Pair, operation(*names), tuple(shapes[:2]), tuple(shapes[2:]), Link(-1.0, 1.0)
             )
             return IntegralPosterior(pair, shape, about)
-    elif _is_smooth(a) and _is_smooth(b) and np.isfinite([low, high]).all():
-        family = partial(_ByQuantiles, a, b, Link(low - high, high - low))
+    elif isinstance(a, NormalPosterior) and isinstance(b, NormalPosterior):
+        return NormalPosterior(b.loc - a.loc, np.hypot(a.scale, b.scale), about=about)
+    if _is_smooth(a) and _is_smooth(b):
+        unbounded = any(isinstance(x, StudentPosterior | NormalPosterior) for x in (a, b))
+        widest = np.inf if unbounded else high - low
+        family = partial(_ByCurves, a, b, Link(-widest, widest))
         return IntegralPosterior(family, (), about)
     size = int(np.prod(shape))
     seed = resolve_seed(random_state)
@@ -87,109 +104,62 @@ def probability_below(u, v):
 
 def _is_smooth(x):
     """Whether a posterior is a single exact one with a density."""
-    return isinstance(x, BetaPosterior | IntegralPosterior) and not x.shape and 0 < x.std() < np.inf
+    return isinstance(x, _SMOOTH) and not x.shape and x.std() != 0
 
 
-def _rising(values):
-    """Where values are above all before them."""
-    return np.concatenate([[True], np.diff(np.maximum.accumulate(values)) > 0])
+def _curve(x):
+    """Polynomials through the cdf of a posterior: its values may cost milliseconds each."""
+    if isinstance(x, StudentPosterior | NormalPosterior):
+        singular, centre, unit = (-np.inf, float(x.loc), np.inf), float(x.loc), float(x.scale)
+    else:
+        low, high = x.range
+        singular = (low, 0.5 * (low + high) if np.isfinite(high) else low + 1.0, high)
+        centre, unit = x.mean(), x.std()
+        if not np.isfinite([centre, unit]).all():
+            centre, unit = x.quantile(0.5), 0.5 * float(np.diff(x.quantile([0.25, 0.75]))[0])
+    double = isinstance(getattr(x, "_family", None), Rates)
+    return CdfCurve(x.cdf, singular, centre, unit, _ROUGH if double else _FINE)
 
 
-class _Smooth:
-    """Splines through the cdf of a posterior: its values cost milliseconds, theirs nothing."""
-
-    def __init__(self, posterior):
-        self.link = Link(*posterior.range)
-        ends = np.asarray(posterior.quantile([1e-12, 1 - 1e-12]))
-        self.ends = self.link.to_line(self.link.clip(ends))
-        double = isinstance(getattr(posterior, "_family", None), Rates)
-        grid = np.linspace(*self.ends, _COARSE if double else _GRID)
-        z = ndtri(np.clip(posterior.cdf(self.link.to_range(grid)), 1e-15, 1 - 1e-15))
-        rising = _rising(z)
-        if rising.sum() < grid.size // 4:  # nearly all of it is in a small part of the range
-            z = np.linspace(-7.0, 7.0, grid.size)
-            grid = self.link.to_line(self.link.clip(posterior.quantile(ndtr(z))))
-            apart = _rising(grid)
-            z, grid, rising = z[apart], grid[apart], apart[apart]
-            self.ends = grid[[0, -1]]
-        self.forward = make_interp_spline(grid, z, k=5)
-        self.slope = self.forward.derivative()
-        self.backward = make_interp_spline(z[rising], grid[rising], k=5)
-        self.z_ends = z[rising][[0, -1]]
-
-    def _on_line(self, x):
-        """Value on the line of the link, and whether it is inside the range."""
-        inside = self.link.inside(x)
-        middle = 0.5 * (self.link.low + self.link.high)
-        return self.link.to_line(np.where(inside, x, middle)), inside
-
-    def cdf(self, x):
-        """P(X <= x)."""
-        e, inside = self._on_line(x)
-        value = ndtr(self.forward(np.clip(e, *self.ends)))
-        value = np.where(e < self.ends[0], 0.0, np.where(e > self.ends[1], 1.0, value))
-        return np.where(inside, value, x >= self.link.high)
-
-    def pdf(self, x):
-        """Density."""
-        e, inside = self._on_line(x)
-        inside &= (e > self.ends[0]) & (e < self.ends[1])
-        at = np.where(inside, x, 0.5 * (self.link.low + self.link.high))
-        stretch = (self.link.high - self.link.low) / ((at - self.link.low) * (self.link.high - at))
-        e = np.clip(e, *self.ends)
-        z = self.forward(e)
-        value = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi) * self.slope(e) * stretch
-        return np.where(inside, np.maximum(value, 0.0), 0.0)
-
-    def at_normal(self, z):
-        """Quantile at the probability that a standard normal variable has at `z`."""
-        return self.link.to_range(self.backward(np.clip(z, *self.z_ends)))
-
-
-class _ByQuantiles:
-    """b - a of two exact posteriors: an integral over the quantiles of the narrower one."""
+class _ByCurves:
+    """b - a of two exact posteriors: an integral over the cdfs of both."""
 
     size = 1
 
     def __init__(self, a, b, link):
-        self.link = link
-        self.a_inside = a.std() >= b.std()  # the wider cdf has no step that nodes could miss
-        self.inner, outer = map(_Smooth, (a, b) if self.a_inside else (b, a))
-        # A trapezoid rule for a normal variable, of which the outer posterior is a smooth function.
-        z = np.linspace(-7.5, 7.5, _NODES)
-        self.nodes, self.weight = outer.at_normal(z), np.exp(-0.5 * z * z)
-        self.weight /= self.weight.sum()
-        self.mean, self.variance = b.mean() - a.mean(), a.std() ** 2 + b.std() ** 2
-        self.parts, width = (a, b), link.high - link.low
-        share = np.clip((self.mean - link.low) / width, 1e-9, 1 - 1e-9)
-        self.centre = np.log(share / (1 - share))
-        self.scale = np.array([np.sqrt(self.variance) / width / (share * (1 - share))])
+        self.link, self.parts = link, (a, b)
+        self.curves = _curve(a), _curve(b)
+        # To start from: as if both were normal
+        (low_a, mid_a, high_a), (low_b, mid_b, high_b) = (
+            [curve.quantile(p) for p in (0.25, 0.5, 0.75)] for curve in self.curves
+        )
+        ends = mid_b - mid_a + np.array([-0.5, 0.5]) * np.hypot(high_a - low_a, high_b - low_b)
+        line = link.to_line(link.clip(ends))
+        self.centre, self.scale = line.mean(), np.diff(line) / 1.35
 
     def guess(self, p, rows):
         """Rough quantiles on the line of the link."""
         return self.centre + ndtri(p) * self.scale[rows]
 
-    def _inner_value(self, t):
-        """A = b - t at the nodes of b, or b = a + t at those of a."""
-        return self.nodes - t[:, None] if self.a_inside else self.nodes + t[:, None]
-
     def cdf(self, t, rows):
         """P(b - a <= t)."""
-        value = self.inner.cdf(self._inner_value(t))
-        return np.clip((1 - value if self.a_inside else value) @ self.weight, 0.0, 1.0)
+        return np.clip([difference_integral(*self.curves, value) for value in t], 0.0, 1.0)
 
     def density(self, t, rows):
         """Density at `t`."""
-        return np.asarray(self.inner.pdf(self._inner_value(t))) @ self.weight
+        values = [difference_integral(*self.curves, value, density=True) for value in t]
+        return np.maximum(values, 0.0)
 
     def moments(self):
         """Mean and variance."""
-        return np.array([self.mean]), np.array([self.variance])
+        (mean_a, std_a), (mean_b, std_b) = ((part.mean(), part.std()) for part in self.parts)
+        with np.errstate(invalid="ignore"):
+            return np.array([np.subtract(mean_b, mean_a)]), np.array([std_a**2 + std_b**2])
 
     def skewness(self):
         """Skewness: third cumulants are subtracted."""
         third = [part.skewness() * part.std() ** 3 for part in self.parts]
-        return np.array([(third[1] - third[0]) / self.variance**1.5])
+        return (third[1] - third[0]) / self.moments()[1] ** 1.5
 
     def sample(self, rng, size):
         """Draws of shape (size, 1)."""

@@ -174,6 +174,9 @@ class DrawsPosterior(Posterior):
         values = [self._empirical(p) for p in q.ravel()]
         return np.stack(values, axis=-1).reshape(self.shape + q.shape)
 
+    def _quantile_each(self, p):
+        return self._empirical(p)
+
     def _sample(self, size, rng):
         return self.draws[..., rng.integers(self.n_draws, size=size)]
 

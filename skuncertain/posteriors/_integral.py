@@ -1,6 +1,6 @@
 """Exact posteriors that are integrals over Beta variables."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -80,7 +80,11 @@ class IntegralPosterior(Posterior):
         result = np.where(p <= 0, link.low, link.high) * np.ones(rows.shape)
         pick = np.flatnonzero((p > 0) & (p < 1))
         if pick.size:
-            result[pick] = link.to_range(self._solve(p[pick], rows[pick]))
+            line = self._solve(p[pick], rows[pick])
+            inner = link.to_range(line)
+            # Where floats end the solution does not: the quantile is the end of the range.
+            beyond = np.abs(line) >= (1 - 1e-12) * link.limit
+            result[pick] = np.where(beyond, np.where(line > 0, link.high, link.low), inner)
         return result
 
     def _solve(self, p, rows):
@@ -90,30 +94,48 @@ class IntegralPosterior(Posterior):
         def through(cdf, at=slice(None)):
             return lambda e, part=slice(None): cdf(link.clip(link.to_range(e)), rows[at][part])
 
+        def same(low, high):
+            """Whether the doubles of both are neighbours: there the cdf is a stair."""
+            low, high = (link.clip(link.to_range(e)) for e in (low, high))
+            step = np.spacing(np.minimum(np.abs(low), np.abs(high)))
+            return high - low <= 2 * step  # to_range steps over every other one
+
         exact, start, scale = through(family.cdf), family.guess(p, rows), family.scale[rows]
+        invert = partial(
+            invert_cdf, limit=link.limit, finest=link.finest, same=same, tol=1e-11, measured=True
+        )
         if not hasattr(family, "rough_cdf"):
-            return invert_cdf(exact, p, start, scale)
+            return invert(exact, p, start, scale)
         # The rough cdf is off by little, and by hardly more or less at a quantile nearby: solve it,
         # then correct the solution with exact values and the slope of the rough one.
         rough, step = through(family.rough_cdf), 1e-5 * scale
-        e = invert_cdf(rough, p, start, scale)
+        e = invert(rough, p, start, scale)
         miss = p - exact(e)
-        move = miss * step / (rough(e + step) - p)
+        with np.errstate(divide="ignore", invalid="ignore"):  # flat far out: solved below
+            move = miss * step / (rough(e + step) - rough(e))
         e = e + move
-        left = np.flatnonzero(~(np.abs(miss) < 1e-8))
+        little = np.minimum(1e-8, 0.01 * np.minimum(p, 1 - p))  # far out every bit counts
+        left = np.flatnonzero(~((np.abs(miss) < little) & np.isfinite(e)))
         if left.size:
             again = p[left] - through(family.cdf, left)(e[left])
             with np.errstate(divide="ignore", invalid="ignore"):
                 e[left] += move[left] * again / (miss[left] - again)
-            left = left[~((np.abs(miss[left] * again) < 1e-12) & np.isfinite(e[left]))]
+            small = np.abs(again) <= np.minimum(0.1 * np.abs(miss[left]), 1e2 * little[left])
+            small &= np.abs(miss[left] * again) < 1e-12
+            left = left[~(small & np.isfinite(e[left]))]
         if left.size:
-            e[left] = invert_cdf(through(family.cdf, left), p[left], start[left], scale[left])
+            # Such a cdf is not nearly normal: an error counts only if it was seen.
+            closer = partial(invert, tol=1e-10, measured=True)
+            e[left] = closer(through(family.cdf, left), p[left], start[left], scale[left])
         return e
 
     def _quantile(self, q):
         rows = np.repeat(np.arange(self._family.size), q.size)
         p = np.tile(q.ravel(), self._family.size)
         return self._quantile_of(p, rows).reshape(self.shape + q.shape)
+
+    def _quantile_each(self, p):
+        return self._quantile_of(p.ravel(), np.arange(self._family.size)).reshape(self.shape)
 
     def _sample(self, size, rng):
         return self._family.sample(rng, size).T.reshape(*self.shape, size)
@@ -145,10 +167,13 @@ class IntegralPosterior(Posterior):
         ends = self._quantile_of(np.repeat([tail, 1 - tail], size), np.tile(rows, 2))
         low, high = ends[:size].copy(), ends[size:].copy()
         at = family.link.to_line(ends).reshape(2, size)
-        failed, active = ~np.isfinite(at).all(axis=0), rows[np.isfinite(at).all(axis=0)]
+        one_peaked = getattr(family, "one_peaked", np.zeros(size, dtype=bool))
+        # With several peaks the solution would be one of several.
+        failed = ~(np.isfinite(at).all(axis=0) & one_peaked)
+        active = rows[~failed]
         for _ in range(20):
             if active.size == 0:
-                return low, high, failed
+                break
             index, step = np.tile(active, 2), 1e-4 * family.scale[active]
             here, near = at[:, active], at[:, active] + step
             x = to_range(here).ravel()
@@ -167,4 +192,9 @@ class IntegralPosterior(Posterior):
             low[active], high[active] = to_range(at[:, active])
             active = active[good & ~(np.abs(move).max(axis=0) < 1e-6 * cap)]
         failed[active] = True
+        # Steps are small on the scale of the whole: a peak much narrower may be missed by them.
+        clip, found = family.link.clip, rows[~failed]
+        mass = family.cdf(clip(high[found]), found) - family.cdf(clip(low[found]), found)
+        wider = high - low > (1 + 1e-9) * (ends[size:] - ends[:size])
+        failed[found] = ~(np.abs(mass - level) <= 1e-8) | wider[found]
         return low, high, failed

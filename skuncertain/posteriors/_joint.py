@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._utils.validation import import_optional, refuse_if
 from skuncertain._utils.warnings import warn_user
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import plain
 
 
@@ -30,9 +31,8 @@ class JointPosterior:
         Prior that was used.
     resolve_name : callable, default=str
         Turns an alias of a metric into its name in `metrics`.
-    n : int, default=None
-        Number of rows of the new test sets that the draws are of (predictive); None if they are of
-        the true metrics (posterior).
+    about : About, default=About()
+        Class, prevalence, new rows and model, which all the metrics share.
 
     See Also
     --------
@@ -44,7 +44,8 @@ class JointPosterior:
     >>> counts = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
     >>> joint = counts.joint_posterior(["precision", "recall"], random_state=0)
     >>> joint
-    JointPosterior(metrics=('precision', 'recall'), n_draws=20000, prior='default ...', seed=0)
+    JointPosterior(metrics=('precision', 'recall'), pos_label=1, n_draws=20000, prior='default ...',
+    seed=0)
     >>> round(float(joint.correlation()[0, 1]), 1)
     0.3
     """
@@ -54,12 +55,18 @@ class JointPosterior:
     seed: int
     prior: str
     resolve_name: Callable[[str], str] = str
-    n: int | None = None
+    about: About = About()
+
+    @property
+    def n(self) -> int | None:
+        """Rows of the new test sets that the draws are of; None of draws of a posterior."""
+        return self.about.n_new
 
     def __repr__(self):
-        new = "" if self.n is None else f"predictive for n={self.n}, "
+        new = [] if self.about.n_new is None else [f"n_new={self.about.n_new}"]
+        asked = "".join(f", {text}" for text in [*self.about.named(), *new])
         return (
-            f"JointPosterior(metrics={self.metrics}, {new}n_draws={self.draws.shape[-1]}, "
+            f"JointPosterior(metrics={self.metrics}{asked}, n_draws={self.draws.shape[-1]}, "
             f"prior={self.prior!r}, seed={self.seed})"
         )
 

@@ -134,6 +134,9 @@ class StudentPosterior(_LocationScale):
 class NormalPosterior(_LocationScale):
     """Normal around an estimate; a scale of 0 is a point mass.
 
+    Intervals are cut off at the ends of the range of the metric, with a warning. Quantiles are
+    those of the normal.
+
     Parameters
     ----------
     loc, scale : float or ndarray
@@ -143,8 +146,8 @@ class NormalPosterior(_LocationScale):
     """
 
     _outside = (
-        "the normal interval of {name} leaves its range {range}: normal intervals can extend "
-        "beyond it."
+        "the normal interval of {name} leaves its range {range} and is cut off there, so it looks "
+        "more certain than the approximation is."
     )
     _certain = (
         "{name} has a variance of 0, as with scores that are all tied: the interval has no width, "
@@ -171,6 +174,10 @@ class NormalPosterior(_LocationScale):
 
     def _degenerate(self):
         return (self.scale == 0) & (self.loc != 0)  # no difference at all is sure
+
+    def _ends(self, level, kind):
+        """Ends cut off at the range: beyond it there is nothing that the metric could be."""
+        return tuple(np.clip(end, *self.range) for end in super()._ends(level, kind))
 
 
 class _Transformed(Posterior):

@@ -1,6 +1,7 @@
 """The web page in a real browser: live numbers, bad input, downloads, accessibility, safety."""
 
 import csv
+import json
 import re
 import threading
 
@@ -16,7 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 from skuncertain.app import create_app
-from skuncertain.app._server import listen
+from skuncertain.app._server import listen, make_server
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 PATHS = ("/", "/compare", "/plan")
@@ -27,34 +28,16 @@ EVIL = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='h
 @pytest.fixture(scope="module")
 def url():
     """Address of the running page."""
-    from werkzeug.serving import make_server
-
+    app = create_app(workers=2)
     with listen("127.0.0.1", 0) as sock:
-        port = sock.getsockname()[1]
-        server = make_server(
-            "127.0.0.1",
-            port,
-            create_app(),
-            threaded=True,
-            fd=sock.fileno(),
-            request_handler=Quiet(),
-        )
+        server = make_server(sock, app)
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{server.port}"
         server.shutdown()
         thread.join()
-
-
-def Quiet():
-    """Request handler without a log."""
-    from werkzeug.serving import WSGIRequestHandler
-
-    class Handler(WSGIRequestHandler):
-        def log_request(self, *args):
-            pass
-
-    return Handler
+        server.server_close()
+    app.extensions["skuncertain"].pool.close()
 
 
 @pytest.fixture(scope="module")
@@ -474,3 +457,36 @@ def test_other_sites_cannot_use_it(browser, url):
         page.click("button")
     assert waiting.value.status == 403
     context.close()
+
+
+def test_what_is_out_of_date_is_not_waited_for(visit):
+    """A request that takes long ends when something else has been asked."""
+    page, held = visit(), []
+
+    def hold_the_first(route):
+        if held:
+            route.continue_()
+        else:
+            held.append(route)  # it never gets an answer
+
+    page.route("**/answer/one", hold_the_first)
+    with page.expect_event("requestfailed") as ended:
+        with page.expect_request("**/answer/one"):
+            fill(page, tp="41")
+        fill(page, tp="42")
+    assert '"tp":"41"' in ended.value.post_data
+    expect(page.locator("#out-tables")).to_contain_text("42")
+
+
+def test_what_takes_too_long_is_told(visit):
+    page = visit(allowed=("503",))
+    text = "This takes more than 20 seconds, so the page has stopped it."
+    body = json.dumps({"error": text})
+    page.route("**/answer/one", lambda route: route.fulfill(status=503, body=body))
+    fill(page, tp="41")
+    expect(page.locator("#status")).to_have_text(text)
+    expect(page.locator("#result")).to_be_hidden()
+    page.unroute("**/answer/one")
+    fill(page, tp="42")
+    expect(page.locator("#result")).to_be_visible()
+    expect(page.locator("#status")).to_have_text("")

@@ -11,6 +11,7 @@ from skuncertain.app._sentence import (
     rows_that_count,
 )
 from skuncertain.metrics import get_metric_names
+from skuncertain.posteriors import BetaPosterior
 
 COUNTS = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
 
@@ -70,13 +71,15 @@ def test_undefined():
 
 def test_other_population_and_new_rows():
     posterior = COUNTS.posterior("precision", prevalence=0.01)
-    text = posterior_sentence(posterior, COUNTS, value=0.04, prevalence=0.01)
+    text = posterior_sentence(posterior, COUNTS)
     assert text.startswith(
         "Precision 0.04, 95 % credible interval 0.02–0.17, at a prevalence of 0.01"
     )
     assert text.endswith("n = 34.")
+    uncertain = COUNTS.posterior("precision", prevalence=BetaPosterior(3, 197))
+    assert "at a prevalence of Beta(3, 197)" in posterior_sentence(uncertain, COUNTS)
     predictive = COUNTS.posterior("accuracy").predictive(20)
-    text = posterior_sentence(predictive, COUNTS, n_new=20)
+    text = posterior_sentence(predictive, COUNTS)
     assert "95 % prediction interval for a new test set of 20 rows 0.75–1.00" in text
 
 

@@ -1,26 +1,35 @@
 """The web page as a server: safety, installation, the program."""
 
+import contextlib
+import json
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 import tomllib
 import urllib.request
 from fnmatch import fnmatch
 from pathlib import Path
+from urllib.parse import urlencode
 
 import html5lib
 import pytest
 
 pytest.importorskip("flask")
 
-from skuncertain.app import create_app
+from flask import Response
+
+from skuncertain.app import _server, create_app
 from skuncertain.app._forms import FIELDS
-from skuncertain.app._pages import HEADERS
-from skuncertain.app._server import address, listen, trusted_hosts
+from skuncertain.app._pages import HEADERS, PROBLEMS
+from skuncertain.app._server import address, listen, make_server, trusted_hosts
+from skuncertain.app._tasks import WORK
+from skuncertain.app._workers import Stopped
 
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = {"one": "/", "two": "/compare", "plan": "/plan"}
@@ -29,13 +38,18 @@ SAME = {"Sec-Fetch-Site": "same-origin"}
 
 @pytest.fixture(scope="module")
 def client():
-    return create_app().test_client()
+    return create_app(workers=0).test_client()
 
 
 def parse(response):
     """Tree of a page that is valid HTML."""
     parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
     return parser.parse(response.get_data(as_text=True))
+
+
+def by_id(tree, name):
+    (node,) = (node for node in tree.iter() if node.get("id") == name)
+    return node
 
 
 def text_of(node):
@@ -89,7 +103,7 @@ def test_every_field_has_a_label(client, page):
 
 def test_only_trusted_hosts():
     def status(host, path="/static/app.css", **options):
-        client = create_app(**options).test_client()
+        client = create_app(workers=0, **options).test_client()
         return client.get(path, headers={"Host": host}, buffered=True).status_code
 
     for host in ("127.0.0.1:8377", "localhost:1", "[::1]:8377", "localhost", "LocalHost"):
@@ -118,14 +132,91 @@ def test_posts_of_other_sites_are_refused(client, path):
 
 
 def test_requests_that_make_no_sense(client):
-    for json in ([], "x", {"unknown": "1"}, {"tp": 26}, {"tp": None}, {"tp": ["1"]}, {"": ""}):
-        assert client.post("/answer/one", json=json, headers=SAME).status_code == 400
+    form = FIELDS["one"]
+    wrong = [form | more for more in ({"unknown": "1"}, {"tp": 26}, {"tp": None}, {"tp": ["1"]})]
+    for sent in ([], "x", {}, {"": ""}, {"tp": "26"}, *wrong):
+        assert client.post("/answer/one", json=sent, headers=SAME).status_code == 400
     broken = {"data": b"{", "content_type": "application/json"}
     assert client.post("/answer/one", headers=SAME, **broken).status_code == 400
-    assert client.post("/answer/nothing", json={}, headers=SAME).status_code == 404
-    assert client.get("/answer/one").status_code == 405
-    assert client.post("/", data={"unknown": "1"}, headers=SAME).status_code == 400
+    assert client.post("/", data=form | {"unknown": "1"}, headers=SAME).status_code == 400
+    twice = {"data": form | {"tp": ["26", "1"]}, "headers": SAME}
+    assert client.post("/", **twice).status_code == 400
     assert client.get("/static/../_pages.py", buffered=True).status_code == 404
+
+
+MULTIPART = "multipart/form-data; boundary=x"
+FIELD = b'--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n'
+WHOLE_FORM = b"".join(FIELD % (k.encode(), v.encode()) for k, v in FIELDS["one"].items())
+BODIES = {  # what was sent as what, and what it is answered with
+    "another kind": (b"tp=26", "text/plain", 415),
+    "no kind": (b"tp=26", None, 415),
+    "JSON instead of a form": (b"{}", "application/json", 415),
+    "nothing": (b"\r\n", MULTIPART, 400),
+    "no boundary": (WHOLE_FORM + b"--x--\r\n", "multipart/form-data", 400),
+    "another boundary": (WHOLE_FORM + b"--x--\r\n", "multipart/form-data; boundary=y", 400),
+    "broken header": (WHOLE_FORM[:70], MULTIPART, 400),
+    "cut off": (WHOLE_FORM[: len(WHOLE_FORM) // 2], MULTIPART, 400),
+    "one field": (b"tp=26", "application/x-www-form-urlencoded", 400),
+    "many fields": (FIELD % (b"a", b"1") * 101 + b"--x--\r\n", MULTIPART, 413),
+    "compressed": (b"\x1f\x8b\x08\x00\xff", "application/x-www-form-urlencoded", 400),
+}
+
+
+@pytest.mark.parametrize("path", ["/", "/download/one/csv"])
+@pytest.mark.parametrize("name", BODIES)
+def test_forms_that_cannot_be_read(client, path, name):
+    """They are not answered with the numbers of the example."""
+    body, kind, code = BODIES[name]
+    response = client.post(path, data=body, content_type=kind, headers=SAME)
+    assert response.status_code == code
+    assert text_of(by_id(parse(response), "answer")) == PROBLEMS[code]
+
+
+def test_a_whole_form_can_be_read(client):
+    """The parts of which the broken ones above are made are not broken themselves."""
+    body = WHOLE_FORM + b"--x--\r\n"
+    response = client.post("/", data=body, content_type=MULTIPART, headers=SAME)
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "code"),
+    [
+        (b"[" * 100_000, "application/json", 400),
+        (b'{"tp":' * 100_000, "application/json", 400),
+        (b'{"tp": "26"}' + b"}", "application/json", 400),
+        (b'{"tp": "\xff"}', "application/json", 400),
+        (b"1" * 100_000, "application/json", 400),
+        (b"NaN", "application/json", 400),
+        (b" ", "application/json", 400),
+        (json.dumps(FIELDS["one"]).encode(), "text/plain", 415),
+        (json.dumps(FIELDS["one"]).encode(), None, 415),
+        (WHOLE_FORM, MULTIPART, 415),
+    ],
+)
+def test_json_that_cannot_be_read(client, body, kind, code):
+    response = client.post("/answer/one", data=body, content_type=kind, headers=SAME)
+    assert response.status_code == code
+    assert response.json == {"error": PROBLEMS[code]}
+
+
+def test_unknown_pages_and_methods(client):
+    for path in ("/nothing", "/static/nothing.js", "/static/%00", "/static/%2e%2e/_pages.py"):
+        response = client.get(path, buffered=True)
+        assert response.status_code == 404
+        assert PROBLEMS[404] in text_of(parse(response).find("body"))
+    assert client.post("/answer/nothing", json={}).status_code == 404
+    for method, path, allowed in (
+        ("PUT", "/", "GET, HEAD, OPTIONS, POST"),
+        ("DELETE", "/compare", "GET, HEAD, OPTIONS, POST"),
+        ("PATCH", "/static/app.js", "GET, HEAD, OPTIONS"),
+        ("BREW", "/", "GET, HEAD, OPTIONS, POST"),
+    ):
+        response = client.open(path, method=method)
+        assert (response.status_code, response.headers["Allow"]) == (405, allowed)
+        assert PROBLEMS[405] in text_of(parse(response).find("body"))
+    response = client.get("/answer/one")
+    assert (response.status_code, response.json) == (405, {"error": PROBLEMS[405]})
 
 
 def test_too_large_requests(client):
@@ -144,13 +235,197 @@ def test_a_bug_shows_no_traceback(monkeypatch):
     def broken(form):
         raise RuntimeError("secret")
 
-    monkeypatch.setitem(sys.modules["skuncertain.app._pages"].PAGES, "one", ("/", "One", broken))
-    app = create_app()
+    monkeypatch.setitem(WORK, "one", broken)
+    app = create_app(workers=0)
     app.logger.disabled = True
     response = app.test_client().get("/")
     assert response.status_code == 500
     assert "secret" not in response.get_data(as_text=True)
     assert "please report it" in response.get_data(as_text=True)
+
+
+# --------------------------------------------------------------------------------------------------
+# Connections
+
+SECONDS = 300  # so long a test waits for what must happen
+GET = b"GET /static/app.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture
+def running():
+    """Address of a running server, which computes nothing in other processes."""
+    app = create_app(workers=0)
+    with listen("127.0.0.1", 0) as sock:
+        server = make_server(sock, app)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield ("127.0.0.1", server.port), app
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def sent(place, data):
+    """Connection on which something was sent."""
+    sock = socket.create_connection(place, SECONDS)
+    sock.sendall(data)
+    return sock
+
+
+def received(sock):
+    """All that comes until the server closes the connection: status, headers, body."""
+    parts = []
+    while part := sock.recv(65536):
+        parts.append(part)
+    sock.close()
+    head, _, body = b"".join(parts).decode().partition("\r\n\r\n")
+    status, *fields = head.split("\r\n")
+    return status, dict(field.split(": ", 1) for field in fields), body
+
+
+def test_the_server_does_not_tell_its_name(running):
+    place, _ = running
+    not_http = [b"hello\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\r\n\r\n"]
+    not_http += [b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n"]
+    not_http += [b"GET / HTTP/1.1\r\n" + b"".join(b"a%d: 1\r\n" % k for k in range(200)) + b"\r\n"]
+    not_http += [GET.replace(b"/static", b"http://[::1/static")]
+    for data in (GET, GET.replace(b"/static", b"/nothing"), *not_http):
+        with contextlib.suppress(ConnectionResetError):  # it need not read all of it
+            status, headers, body = received(sent(place, data))
+            assert "Server" not in headers
+            assert "Werkzeug" not in str(headers) + body
+            assert "Python" not in str(headers) + body
+            assert headers.items() >= HEADERS.items()
+            if data in not_http:
+                assert int(status.split()[1]) in (400, 414, 431, 505)
+                assert body in PROBLEMS.values()
+
+
+def test_half_open_connections_are_closed_and_others_are_answered(running, monkeypatch):
+    place, _ = running
+    nothing = [sent(place, b"") for _ in range(20)]
+    begun = [sent(place, b"GET / HTTP/1.1\r\nHost: loc") for _ in range(20)]
+    assert received(sent(place, GET))[0] == "HTTP/1.1 200 OK"
+    monkeypatch.setattr(_server, "HEAD", 0.2)
+    late = [sent(place, b""), sent(place, b"GET / HTTP/1.1\r\nHost: loc")]
+    for sock in late:
+        assert sock.recv(1) == b""  # closed by the server
+    for sock in (*late, *nothing, *begun):
+        sock.close()
+
+
+def test_slow_headers(running, monkeypatch):
+    """A letter now and then does not keep a connection open."""
+    place, _ = running
+    monkeypatch.setattr(_server, "HEAD", 1.0)
+    sock = sent(place, b"GET / HTTP/1.1\r\n")
+    sock.settimeout(0.05)
+    end = time.monotonic() + SECONDS
+    closed = False
+    while not closed:
+        assert time.monotonic() < end
+        try:
+            sock.sendall(b"x")
+            closed = sock.recv(1) == b""
+        except TimeoutError:
+            pass
+        except OSError:
+            closed = True
+    sock.close()
+
+
+def test_bodies_without_a_length(running):
+    """They would be cut off at the limit, and the rest of a table would be missing."""
+    place, _ = running
+    head = (
+        "POST / HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\n"
+    )
+    body = urlencode(FIELDS["one"])
+    for more in ("", "Transfer-Encoding: chunked\r\n"):
+        data = f"{head}{more}\r\n{len(body):x}\r\n{body}\r\n0\r\n\r\n"
+        status, _, page = received(sent(place, data.encode()))
+        assert status.split()[1] == "411"
+        assert PROBLEMS[411] in page
+    data = f"{head}Content-Length: {len(body)}\r\n\r\n{body}"
+    assert received(sent(place, data.encode()))[0].split()[1] == "200"
+
+
+@pytest.mark.parametrize("path", ["/", "/answer/one"])
+def test_slow_bodies(running, monkeypatch, path):
+    place, _ = running
+    monkeypatch.setattr(_server, "BODY", 0.2)
+    kind = MULTIPART if path == "/" else "application/json"
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+        "Content-Length: 1000\r\nSec-Fetch-Site: same-origin\r\n\r\n"
+    )
+    status, _, body = received(sent(place, head.encode() + b"{"))
+    assert status.split()[1] == "408"
+    assert PROBLEMS[408] in body
+
+
+def test_clients_that_leave_a_file_behind(running, monkeypatch):
+    """A file is closed although its client has reset the connection, or goes on sending."""
+    place, app = running
+    closed = threading.Semaphore(0)
+
+    class Body:
+        def __iter__(self):
+            return iter([b"x" * 9])
+
+        def close(self):
+            closed.release()
+
+    monkeypatch.setattr(_server, "PAUSE", 0.2)
+    app.view_functions["report_css"] = lambda: Response(Body())
+    get = GET.replace(b"static/app", b"report")
+    for linger in (True, False):
+        sock = sent(place, get + b"more" * 20_000)  # than is read at once
+        if linger:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            sock.close()
+        assert closed.acquire(timeout=SECONDS)
+        sock.close()
+
+
+def test_no_more_connections_than_there_are_places(monkeypatch, request):
+    monkeypatch.setattr(_server, "MOST_CONNECTIONS", 2)
+    place, _ = request.getfixturevalue("running")
+    held = [sent(place, b"G") for _ in range(2)]
+    status, headers, body = received(sent(place, b""))
+    assert (status, body) == ("HTTP/1.1 503 Service Unavailable", PROBLEMS[503])
+    assert headers.items() >= HEADERS.items()
+    for sock in held:
+        sock.close()
+    while received(sent(place, GET))[0] != "HTTP/1.1 200 OK":  # their threads end soon
+        pass
+
+
+def test_clients_that_have_left_are_noticed(running):
+    place, app = running
+    begun, noticed = threading.Event(), threading.Event()
+
+    class Pool:
+        def run(self, task, left):
+            assert not left()
+            begun.set()
+            while not left():
+                noticed.wait(0.01)
+            noticed.set()
+            raise Stopped("left")
+
+    app.extensions["skuncertain"].pool = Pool()
+    body = json.dumps(FIELDS["one"])
+    head = (
+        "POST /answer/one HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nSec-Fetch-Site: same-origin\r\n\r\n"
+    )
+    sock = sent(place, (head + body).encode())
+    assert begun.wait(SECONDS)
+    assert not noticed.is_set()
+    sock.close()
+    assert noticed.wait(SECONDS)
 
 
 # --------------------------------------------------------------------------------------------------

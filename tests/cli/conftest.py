@@ -15,13 +15,16 @@ def files(tmp_path, monkeypatch, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     y = rng.integers(2, size=200)
     a, b = (np.where(rng.random(200) < right, y, 1 - y) for right in (0.8, 0.9))
-    rows = "".join(f"{t},{p},{q},{p}\n" for t, p, q in zip(y, a, b, strict=True))
-    text = "y,model_a,model_b,yhat\n" + rows
+    rows = "".join(
+        f"{t},{p},{q},{p},{k % 5}\n" for k, (t, p, q) in enumerate(zip(y, a, b, strict=True))
+    )
+    text = "y,model_a,model_b,yhat,fold\n" + rows
     for name in ("predictions.csv", "site_a.csv", "site_b.csv"):
         Path(name).write_text(text)
     Path("big.csv.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("matrix.csv", "a.csv", "b.csv"):
         Path(name).write_text(",well,ill\nwell,6,2\nill,0,26\n")
+    Path("folds.json").write_text("[[[40, 5], [4, 31]], [[38, 7], [6, 29]], [[41, 4], [3, 32]]]")
     scores = rng.normal(0.8, 0.02, size=(3, 10))
     columns = {f"split{k}_test_f1": scores[:, k].tolist() for k in range(10)}
     columns["params"] = [{"C": c} for c in (1, 10, 100)]

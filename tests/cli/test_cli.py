@@ -55,10 +55,10 @@ def test_metrics_as_json(capsys):
 
 def test_another_prevalence(capsys):
     found = json.loads(called(f"report {TABLE} --prevalence 0.01 --format json", capsys))
-    rows = {row["metric"]: row["median"] for row in found["sections"]["scores"]["rows"]}
+    rows = {row["metric"]: row["value"] for row in found["sections"]["scores"]["rows"]}
     for name in ("precision", "npv", "accuracy", "f1"):
         posterior = COUNTS.posterior(name, prevalence=0.01)
-        expected = (*posterior.interval(), posterior.median())
+        expected = (*posterior.interval(), posterior.observed)
         assert tuple(rows[name][key] for key in ("low", "high", "value")) == pytest.approx(expected)
 
 

@@ -112,14 +112,15 @@ def test_multiclass_defaults_and_positive_class():
 def test_methods_of_a_cross_validation(bcv):
     display = IntervalDisplay.from_cross_validation(bcv, metrics=["f1", "mcc"])
     assert legend_texts(display) == [
-        *("pooled, ω auto", "pooled, ω wang_li", "averaged", "corrected_t", "nadeau_bengio"),
+        *("pooled, ω auto", "pooled, ω wang_li", "averaged"),
+        *("dirichlet", "bootstrap", "corrected_t"),
     ]
     frame = display.to_frame().set_index(["metric", "method"])
     found = frame.loc[("f1", "pooled, ω wang_li")]
     assert tuple(found[["low", "high"]]) == bcv.interval("f1", omega="wang_li")
     assert found["estimate"] == bcv.posterior("f1").diagnostics.pooled
-    found = frame.loc[("mcc", "nadeau_bengio")]
-    assert tuple(found[["low", "high"]]) == bcv.interval("mcc", "nadeau_bengio")
+    found = frame.loc[("mcc", "corrected_t")]
+    assert tuple(found[["low", "high"]]) == bcv.interval("mcc", "corrected_t")
     display = IntervalDisplay.from_cross_validation(bcv.result_, methods=["wang_li", "dirichlet"])
     assert legend_texts(display) == ["pooled, ω wang_li", "dirichlet"]
     assert len(display.ax_.get_yticklabels()) == 5

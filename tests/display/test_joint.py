@@ -12,7 +12,7 @@ def test_predictive_clouds_say_so():
     posterior = counts.joint_posterior(["precision", "recall"], **options)
     new = counts.joint_posterior(["precision", "recall"], n=145, **options)
     assert (posterior.n, new.n) == (None, 145)
-    assert "predictive for n=145" in repr(new)
+    assert "n_new=145" in repr(new)
     display = JointDisplay.from_posterior(new)
     assert display.ax_.get_xlabel().replace("\n", " ") == (
         "precision; outline: 95 % predictive region, new test sets of 145 rows"

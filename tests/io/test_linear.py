@@ -34,7 +34,7 @@ def test_a_key_that_is_there_twice(compared):
     text = counting(str)
     names = [*range(N), N - 1]
     with pytest.raises(ValueError, match=f"the key '{N - 1}' is there twice"):
-        search_results._once([(text(name), 0) for name in names])
+        search_results.unique_keys([(text(name), 0) for name in names])
     assert number[0] < 10 * N
 
 

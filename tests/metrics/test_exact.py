@@ -5,7 +5,9 @@ import itertools
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import betainc, betaln
+from numpy.testing import assert_allclose
+from scipy.special import betainc, betaln, gammaincinv, loggamma
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts
 from skuncertain.metrics import get_metric
@@ -282,6 +284,39 @@ def test_quantiles_of_all_exact_metrics_invert_the_cdf(scale, global_random_seed
             assert posterior.cdf(q) == pytest.approx(p, abs=1e-9 + slack), (name, p, cells)
 
 
+CELLS = ("tp", "fn", "fp", "tn")
+
+
+@pytest.mark.parametrize("prior", ["auto", "jeffreys", "laplace", 2.0])
+@pytest.mark.parametrize("cell", ["fn", "fp"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # 0/0 is the point
+def test_kappa_of_one_huge_cell_against_gamma(cell, prior):
+    # With N rows in fp the other shares are Gamma / N up to 1 / N, and kappa is -2 of that of fn.
+    counts = ConfusionCounts.from_binary(**{key: 2**40 * (key == cell) for key in CELLS})
+    posterior = counts.posterior("cohen_kappa", prior=prior)
+    shape = {"auto": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}.get(prior, prior)
+    q = np.array([0.025, 0.25, 0.5, 0.75, 0.9])
+    expected = -2 * gammaincinv(shape, 1 - q) / 2**40
+    np.testing.assert_allclose(posterior.quantile(q), expected, rtol=1e-9)
+    np.testing.assert_allclose(posterior.cdf(expected), q, atol=1e-10)
+    np.testing.assert_allclose(posterior.cdf(posterior.quantile(q)), q, atol=1e-10)
+
+
+@pytest.mark.parametrize("prior", ["auto", "jeffreys", 2.0])
+@pytest.mark.parametrize("size", [2**20, 2**40])
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # 0/0 is the point
+def test_quantiles_of_one_huge_cell_invert_the_cdf(cell, size, prior):
+    counts = ConfusionCounts.from_binary(**{key: size * (key == cell) for key in CELLS})
+    q = np.array([0.025, 0.5, 0.975])
+    for name in EXACT_TWO_CLASSES:
+        posterior = counts.posterior(name, prior=prior, n_draws=100, random_state=0)
+        if posterior.exact:  # next to 1 floats are few: q lies between the cdf of two neighbours
+            x = posterior.quantile(q)
+            assert np.all(posterior.cdf(x - 2 * np.spacing(np.abs(x))) <= q + 1e-9), name
+            assert np.all(posterior.cdf(x + 2 * np.spacing(np.abs(x))) >= q - 1e-9), name
+
+
 @pytest.mark.parametrize("name", EXACT_TWO_CLASSES)
 @pytest.mark.parametrize(
     "cells", [(30, 0, 0, 30), (0, 30, 30, 0), (1, 0, 0, 0), (0, 0, 0, 40), (0, 12, 0, 30)]
@@ -299,6 +334,7 @@ def test_extreme_matrices_have_width_and_stay_in_range(name, cells):
             assert low <= observed <= high
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_steep_integrals_are_refined(global_random_seed):
     # cdf(quantile(0.3)) was 0.302, and the density jumped between 240 and 440.
     counts = ConfusionCounts([[977637, 414412], [0, 0]])
@@ -337,3 +373,118 @@ def test_sums_with_a_term_that_is_known_well(global_random_seed):
         at = posterior.quantile(q)
         error = 5 * np.sqrt(q * (1 - q) * (1 / n + (0 if posterior.exact else 1 / 20_000)))
         assert np.mean(draws <= at) == pytest.approx(q, abs=error)
+
+
+# --------------------------------------------------------------------------------------------------
+# Weak priors and empty classes: half of the mass is next to an end
+
+
+def odds_ratio_cdf(t, u, v):
+    """P(odds(U) / odds(V) <= t) by Gil-Pelaez, from the gamma functions of the log odds."""
+    (a, b), (c, d) = u, v
+    gammas = ((a, 1), (b, -1), (c, -1), (d, 1))
+    step = np.pi / (abs(np.log(t)) + 45 / min(a, b, c, d))
+    s = (np.arange(int(60 / step) + 1) + 0.5) * step
+    log_phi = sum(loggamma(shape + sign * 1j * s) - loggamma(shape) for shape, sign in gammas)
+    return 0.5 - np.sum(np.imag(np.exp(log_phi - 1j * s * np.log(t))) / s) * step / np.pi
+
+
+CORNERS = [(0, 0, 0, 0), (0, 0, 0, 5), (0, 5, 0, 0), (5, 0, 5, 0), (5, 0, 0, 5), (1000, 0, 0, 0)]
+# P(LR+ <= t) of recall ~ Beta(0.1, 0.1) and false positive rate ~ Beta(0.1, 5.1), by mpmath
+LR_TRUTHS = [
+    (1e-12, 0.0132134076246081),
+    (0.5, 0.195711863852229),
+    (1e6, 0.771948972658178),
+    (1e14, 0.963856338942073),
+    (1e20, 0.990921122820351),
+]
+TAILS = np.array([0.001, 0.025, 0.3, 0.5, 0.9, 0.99, 0.999])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("cells", CORNERS)
+@pytest.mark.parametrize(("prior", "accuracy"), [(1 / 3, 1e-11), (0.1, 1e-9), (0.02, 1e-6)])
+def test_odds_ratio_of_empty_classes(cells, prior, accuracy):
+    tp, fn, fp, tn = cells
+    counts = ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn)
+    posterior = counts.posterior("diagnostic_odds_ratio", prior=prior)
+    assert posterior.exact
+    for q, x in zip(TAILS, posterior.quantile(TAILS), strict=True):
+        truth = odds_ratio_cdf(x, (tp + prior, fn + prior), (fp + prior, tn + prior))
+        assert truth == pytest.approx(q, abs=accuracy)
+
+
+@pytest.mark.parametrize(("t", "truth"), LR_TRUTHS)
+def test_likelihood_ratio_of_an_empty_class_against_mpmath(t, truth):
+    counts = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=5)
+    with pytest.warns(UndefinedMetricWarning):
+        posterior = counts.posterior("positive_likelihood_ratio", prior=0.1)
+    assert posterior.cdf(t) == pytest.approx(truth, abs=1e-12)
+    assert posterior.quantile(truth) == pytest.approx(t, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [0.1, 0.05, 0.02])
+@pytest.mark.parametrize(
+    "name", ["lr+", "lr-", "dor", "informedness", "balanced_accuracy", "g_mean", "markedness"]
+)
+def test_weak_priors_have_rising_cdfs_and_quantiles(name, prior):
+    for tp, fn, fp, tn in CORNERS:
+        counts = ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn)
+        posterior = counts.posterior(name, prior=prior)
+        low, high = posterior.range
+        x = posterior.quantile(TAILS)
+        assert np.all(np.diff(x) >= 0)
+        grid = np.logspace(-300, 300, 61) if np.isinf(high) else np.linspace(low, high, 61)
+        assert np.all(np.diff(posterior.cdf(np.unique([*x, *grid]))) > -1e-9)
+        inside = (x > low) & (x < high)
+        # Quantiles are resolved to every other float; more mass than that may lie between two.
+        above, below = (np.nextafter(np.nextafter(x, end), end) for end in (high, low))
+        jump = posterior.cdf(above) - posterior.cdf(below)
+        miss = np.abs(posterior.cdf(x) - TAILS)[inside]
+        assert np.all(miss <= 1e-9 + np.abs(jump[inside]))
+
+
+@pytest.mark.parametrize(("q", "end"), [(1e-9, 0.0), (1 - 1e-9, np.inf)])
+def test_quantiles_beyond_floats_are_the_ends_of_the_range(q, end):
+    posterior = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0).posterior("dor", prior=0.02)
+    assert odds_ratio_cdf(1e-307, (0.02, 0.02), (0.02, 0.02)) > 2e-9  # so it is below floats
+    assert posterior.quantile(q) == end
+    assert 0 < posterior.quantile(0.001) < 1e-150
+
+
+@pytest.mark.parametrize("model", ["three_beta", "dirichlet"])
+@pytest.mark.parametrize("metric", ["cohen_kappa", "matthews_corrcoef"])
+def test_density_and_far_quantiles_beside_poles(metric, model):
+    # Empty cells under a weak prior: poles at both ends of both rates.
+    posterior = ConfusionCounts([[0, 2], [30, 0]]).posterior(metric, model=model, prior=0.1)
+    x = posterior.quantile([0.2, 0.5, 0.8, 0.95])
+    step = 1e-4 * np.minimum(1 + x, 1 - x)
+    slope = (posterior.cdf(x + step) - posterior.cdf(x - step)) / (2 * step)
+    assert_allclose(posterior.pdf(x), slope, rtol=2e-3)
+    far = np.array([1 - 1e-6, 1 - 1e-7, 1 - 2e-8])  # all at once, as a shortest interval asks
+    assert_allclose(posterior.cdf(posterior.quantile(far)), far, atol=2e-10)
+    low, high = posterior.interval(0.8, "hdi")
+    tails = np.linspace(0, 0.2, 41)
+    widths = posterior.quantile(np.minimum(tails + 0.8, 1)) - posterior.quantile(tails)
+    assert 0 < high - low <= widths.min() * (1 + 1e-4)
+    assert posterior.prob(low, high) == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_quantiles_of_a_cdf_that_is_not_nearly_normal():
+    posterior = ConfusionCounts([[0, 2**20], [0, 0]]).posterior("matthews_corrcoef")
+    tails = np.array([0.1, 0.5, 0.7, 0.8, 0.9])
+    assert_allclose(posterior.cdf(posterior.quantile(tails)), tails, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("prior", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("metric", ["f2", "f0.5", "g_score", "lr-", "fdr"])
+def test_quantiles_of_weak_priors_rise(metric, prior):
+    tails = np.array([0.001, 0.025, 0.25, 0.5, 0.75, 0.975, 0.999])
+    for cells in ([1, 0, 0, 0], [0, 0, 64, 0], [0, 64, 0, 1], [0, 0, 10**9, 2]):
+        counts = ConfusionCounts(np.reshape(cells, (2, 2)))
+        posterior = counts.posterior(metric, prior=prior, random_state=0)
+        x = posterior.quantile(tails)
+        assert np.all(np.diff(x) >= 0)  # NaN does not rise either

@@ -173,9 +173,9 @@ def test_delong_variance_by_all_pairs(digits, sizes, global_random_seed):
     area = roc_auc_score(y, score)
     assert posterior.std() == pytest.approx(expected, rel=1e-8)
     assert posterior.mean() == pytest.approx(area, abs=1e-14)
-    np.testing.assert_allclose(
-        ends(posterior, 0.9), stats.norm(area, expected).ppf([0.05, 0.95]), atol=1e-8
-    )
+    quantiles = stats.norm(area, expected).ppf([0.05, 0.95])
+    np.testing.assert_allclose(posterior.quantile([0.05, 0.95]), quantiles, atol=1e-8)
+    np.testing.assert_allclose(ends(posterior, 0.9), np.clip(quantiles, 0, 1), atol=1e-8)
 
 
 @pytest.mark.parametrize("digits", [None, 1])
@@ -427,7 +427,12 @@ def test_normal_interval_beyond_the_range_is_told():
     posterior = auc_posterior(y, score, method="delong")
     with pytest.warns(DegenerateIntervalWarning, match=r"roc_auc leaves its range \(0.0, 1.0\)"):
         low, high = posterior.interval()
-    assert low < posterior.observed < 1 < high
+    assert low < posterior.observed < high == 1  # cut off there
+    assert posterior.quantile(0.975) > 1  # the quantile stays that of the normal
+    assert low == posterior.quantile(0.025)
+    with pytest.warns(DegenerateIntervalWarning):
+        mirrored = auc_posterior(y, -score, method="delong").interval(0.9, "hdi")
+    assert mirrored.low == 0 < mirrored.high
     assert auc_posterior(y, score).interval().high < 1
 
 
@@ -551,6 +556,15 @@ def test_stack_of_normals_that_leave_their_range():
     y = [0, 0, 1, 1, 2, 2]
     score = np.array([[1, 0, 0], [1, 0, 1], [0, 2, 1], [0, 0, 3], [0, 1, 2], [0, 1, 0]])
     assert np.all(np.isfinite(ends(auc_posterior(y, score, average=None, method="delong"))))
+
+
+def test_difference_of_areas_stays_in_its_range():
+    y, score = [0, 0, 0, 1, 1, 1], np.array([1.0, 2, 4, 3, 5, 6])
+    difference = compare_auc(y, -score, score).difference
+    assert difference.quantile(0.9995) > 1
+    with pytest.warns(DegenerateIntervalWarning, match="cut off there"):
+        low, high = difference.interval(0.999)
+    assert -1 <= low < high == 1
 
 
 def test_different_rankings_with_the_same_placements():

@@ -1,16 +1,25 @@
 """Scorers inside scikit-learn's own tools."""
 
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sklearn
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, f1_score
+from sklearn.metrics import (
+    confusion_matrix,
+    f1_score,
+    fbeta_score,
+    jaccard_score,
+    make_scorer,
+    roc_auc_score,
+)
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -24,9 +33,10 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from skuncertain import ConfusionCounts, ConfusionCountsScorer
-from skuncertain.metrics import make_bound_scorer, make_metric
+from skuncertain.metrics import get_metric, make_bound_scorer, make_metric
 from skuncertain.model_selection import CrossValPosterior
 
 X, Y = make_classification(300, 5, flip_y=0.1, random_state=0)
@@ -238,6 +248,133 @@ def test_weights_reach_the_fit_but_never_the_counts(routing):
     assert results["test_tp"].sum() > plain["test_tp"].sum()  # the fit was weighted
 
 
+# --------------------------------------------------------------------------------------------------
+# Scores of scikit-learn in the same pass
+
+OTHERS = {
+    "f1": "f1",
+    "auc": "roc_auc",
+    "loss": "neg_log_loss",
+    "jac": make_scorer(jaccard_score, pos_label=0),
+    "f2": get_metric("fbeta", beta=2),
+}
+
+
+class CountingModel(ClassifierMixin, BaseEstimator):
+    """Notes what it is asked."""
+
+    asked: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        self.asked.append("predict")
+        return (np.asarray(X)[:, 0] > 0).astype(int)
+
+    def predict_proba(self, X):
+        self.asked.append("predict_proba")
+        share = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+        return np.stack([1 - share, share], axis=1)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_scores_of_scikit_learn(routing, backend):
+    scorer = pickle.loads(pickle.dumps(clone(ConfusionCountsScorer(metrics=OTHERS))))
+    names = {**OTHERS, "f2": make_scorer(fbeta_score, beta=2)}
+    expected = cross_validate(MODEL, X, Y, cv=CV, scoring=names, params=NONE)
+    with parallel_config(backend=backend):
+        found = cross_validate(MODEL, X, Y, cv=CV, scoring=scorer, n_jobs=2, params=NONE)
+    for name in names:
+        np.testing.assert_allclose(found[f"test_{name}"], expected[f"test_{name}"], rtol=1e-12)
+    np.testing.assert_array_equal(found["test_tp"], predicted_matrix(Y)[:, 1, 1])
+    np.testing.assert_array_equal(found["test_score"], found["test_f1"])
+
+
+def test_names_of_scikit_learn_that_work_from_labels():
+    """Every name that scikit-learn has for binary labels gives what scikit-learn gives."""
+    names = [
+        *("accuracy", "balanced_accuracy", "f1", "f1_macro", "f1_micro", "f1_weighted"),
+        *("jaccard", "jaccard_macro", "jaccard_weighted", "matthews_corrcoef"),
+        *("precision", "precision_macro", "recall", "recall_weighted", "adjusted_rand_score"),
+        *("homogeneity_score", "mutual_info_score", "positive_likelihood_ratio"),
+        *("neg_negative_likelihood_ratio", "average_precision", "neg_brier_score"),
+    ]
+    found = cross_validate(MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer(metrics=names))
+    expected = cross_validate(MODEL, X, Y, cv=CV, scoring=names)
+    for name in names:
+        np.testing.assert_allclose(found[f"test_{name}"], expected[f"test_{name}"], rtol=1e-12)
+
+
+def test_names_of_scikit_learn_with_three_classes():
+    names = ["f1_macro", "roc_auc_ovr", "neg_log_loss", "top_k_accuracy"]
+    found = cross_validate(MODEL, X3, Y3, cv=CV, scoring=ConfusionCountsScorer(metrics=names))
+    expected = cross_validate(MODEL, X3, Y3, cv=CV, scoring=names)
+    for name in names:
+        np.testing.assert_allclose(found[f"test_{name}"], expected[f"test_{name}"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("refit", ["f1", "auc", "loss", "jac"])
+def test_refit_by_any_of_the_scores(routing, refit):
+    scorer = ConfusionCountsScorer(metrics=OTHERS)
+    found = GridSearchCV(MODEL, GRID, scoring=scorer, refit=refit, cv=CV).fit(X, Y)
+    plain = GridSearchCV(MODEL, GRID, scoring=OTHERS[refit], cv=CV).fit(X, Y)
+    assert found.best_index_ == plain.best_index_
+    assert found.best_score_ == pytest.approx(plain.best_score_, rel=1e-12)
+    assert found.score(X, Y) == pytest.approx(plain.score(X, Y), rel=1e-12)
+
+
+def test_every_fold_predicts_once_for_all_scores():
+    CountingModel.asked.clear()
+    labels = {"labels": make_scorer(jaccard_score), "again": make_scorer(f1_score)}
+    scorer = ConfusionCountsScorer(
+        metrics={"f1": "f1", **labels, "a": "roc_auc", "b": "neg_log_loss"}
+    )
+    scorer(CountingModel().fit(X, Y), X, Y)
+    assert sorted(CountingModel.asked) == ["predict", "predict_proba"]
+
+
+def test_scores_that_fail_are_nan_and_told():
+    """A margin classifier has no probabilities; counts and other scores are there."""
+    model = LinearSVC().fit(X, Y)
+    scorer = ConfusionCountsScorer(metrics=["neg_log_loss", "roc_auc", "f1"])
+    with pytest.warns(UserWarning, match="'neg_log_loss' of a fold cannot be computed and is NaN"):
+        found = scorer(model, X, Y)
+    assert np.isnan(found["neg_log_loss"])
+    assert found["roc_auc"] == pytest.approx(roc_auc_score(Y, model.decision_function(X)))
+    assert found["f1"] == pytest.approx(f1_score(Y, model.predict(X)))
+    assert found["n"] == 300
+
+    def broken(estimator, X, y):
+        raise RuntimeError("no such thing")
+
+    with pytest.warns(UserWarning, match="'mine' .* RuntimeError: no such thing"):
+        found = ConfusionCountsScorer(metrics={"mine": broken, "auc": "roc_auc"})(model, X, Y)
+    assert np.isnan(found["mine"])
+    assert found["auc"] == pytest.approx(roc_auc_score(Y, model.decision_function(X)))
+
+
+def test_weights_reach_the_scores_that_request_them_and_never_the_counts():
+    weight = np.where(Y == 1, 3.0, 0.5)
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = make_scorer(f1_score).set_score_request(sample_weight=True)
+        scorer = ConfusionCountsScorer(metrics={"weighted": weighted, "f1": "f1"})
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        params = {"sample_weight": weight}
+        found = cross_validate(model, X, Y, cv=CV, scoring=scorer, params=params)
+        expected = cross_validate(model, X, Y, cv=CV, scoring=weighted, params=params)
+        plain = cross_validate(model, X, Y, cv=CV, scoring="f1", params=NONE)
+        search = GridSearchCV(model, {"C": [1.0]}, scoring=scorer, refit="weighted", cv=CV)
+        search.fit(X, Y, sample_weight=weight)
+        score = search.score(X, Y, sample_weight=weight)
+    np.testing.assert_allclose(found["test_weighted"], expected["test_score"], rtol=1e-12)
+    np.testing.assert_allclose(found["test_f1"], plain["test_score"], rtol=1e-12)
+    assert np.all(found["test_weighted"] != found["test_f1"])
+    np.testing.assert_array_equal(found["test_n"], [60] * 5)
+    assert score == pytest.approx(f1_score(Y, search.predict(X), sample_weight=weight))
+
+
 def test_scorer_is_an_ordinary_object():
     scorer = ConfusionCountsScorer(labels=["a", "b"], metrics=["f1"], pos_label="b")
     assert clone(scorer).get_params() == scorer.get_params()
@@ -256,6 +393,13 @@ def test_scorer_is_an_ordinary_object():
         ({"pos_label": 7}, "pos_label 7 is not one of the labels"),
         ({"labels": [5, 6]}, "y_true holds the label 0, which is not in labels"),
         ({"metrics": [make_metric(lambda p: p[..., 0, 0], name="tp")]}, "cannot be called 'tp'"),
+        ({"metrics": [make_scorer(f1_score)]}, "must give a scorer a name"),
+        ({"metrics": {"tp": "f1"}}, "cannot be called 'tp'"),
+        ({"metrics": {"score": "f1"}}, "cannot be called 'score'"),
+        ({"metrics": {1: "f1"}}, "a dict by name, got the key 1"),
+        ({"metrics": {"a": "roc_auk"}}, "'roc_auk' is not known"),
+        ({"metrics": {"a": f1_score}}, "takes one argument"),
+        ({"metrics": ["f1", make_metric(lambda p: p[..., 0, 0], name="f1")]}, "different names"),
     ],
 )
 def test_what_the_counts_scorer_refuses(options, message):

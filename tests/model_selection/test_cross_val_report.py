@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, t
 
 from skuncertain import ConfusionCounts
+from skuncertain.metrics import make_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES
+from skuncertain.model_selection import fold_interval
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
 from skuncertain.model_selection._cross_val_report import selected_confusion
 from skuncertain.model_selection._fold_methods import FoldOptions
@@ -24,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 def report_of(matrices, metrics="recall", *, n_repeats=1, failed=(), assumed=False, **settings):
     """Report of fold matrices, as a dict."""
+    shown = settings.pop("methods", None)
     counts = ConfusionCounts(np.asarray(matrices))
     size = np.asarray(counts.n)
     found = {name: settings.pop(name) for name in ("obstacle", "overlap") if name in settings}
@@ -31,7 +34,7 @@ def report_of(matrices, metrics="recall", *, n_repeats=1, failed=(), assumed=Fal
     asked = check_metrics(metrics, counts.n_classes, 1 if counts.n_classes == 2 else None)
     options = FoldOptions(**settings)
     result = CrossValPosterior(counts, asked, options, splits, failed, seed=7, assumed=assumed)
-    return result.report().to_dict()
+    return result.report(methods=shown).to_dict()
 
 
 def part(report, name):
@@ -100,8 +103,10 @@ def test_draws_are_told_of_the_metrics_that_have_them():
     three = [np.diag([9, 8, 7]) + 1] * 3
     assert report_of(FOLDS)["settings"]["draws"] is None
     assert report_of(three, ["accuracy"])["settings"]["draws"] is None
-    told = report_of(three, ["accuracy", "mcc", "f1_macro"])["settings"]["draws"]
-    assert told.endswith(" for mcc, f1_macro, seed 7")
+    corner = make_metric(lambda m: m[..., 0, 0] / m.sum(axis=(-2, -1)), name="corner")
+    assert report_of(three, ["mcc", "f1_macro"])["settings"]["draws"] is None
+    told = report_of(three, ["accuracy", corner])["settings"]["draws"]
+    assert told.endswith(" for corner, seed 7")
     assert int(told.split()[0]) > 1000
 
 
@@ -205,10 +210,11 @@ def test_averaged_needs_five_rows_per_fold(rows, shown):
 def test_the_method_that_was_asked_for_is_first_and_not_repeated(options, first):
     report = report_of(FOLDS, **options)
     methods = part(report, "methods")
-    others = ["auto", "wang_li", "averaged", "corrected_t", "nadeau_bengio"]
+    others = ["auto", "wang_li", "averaged", "dirichlet", "bootstrap", "corrected_t"]
     assert keys(methods) == ["metric", first, *(name for name in others if name != first)]
     titles = [column["title"] for column in methods["columns"]]
-    assert [title for title in titles if "asked" in title] == [f"{first} (asked)"]
+    told = f"{first}, λ=0.25" if first == "averaged" else first  # of four folds
+    assert [title for title in titles if "asked" in title] == [f"{told} (asked)"]
     assert methods["rows"][0][first] == part(report, "scores")["rows"][0]["interval"]
 
 
@@ -223,17 +229,170 @@ def test_the_method_that_was_asked_for_is_first_and_not_repeated(options, first)
 )
 def test_intervals_that_leave_the_range(hits, leaves):
     matrices = [[[9, 1], [10 - hit, hit]] for hit in hits]
-    methods = part(report_of(matrices), "methods")
-    cells = [methods["rows"][0][name] for name in ("corrected_t", "nadeau_bengio")]
+    methods = part(report_of(matrices, methods=["t", "nadeau_bengio"]), "methods")
+    cells = [methods["rows"][0][name] for name in ("t", "nadeau_bengio")]
     assert any(cell["low"] < 0 or cell["high"] > 1 for cell in cells) == leaves
     assert any(note.startswith("t intervals") for note in methods["notes"]) == leaves
 
 
 def test_methods_that_cannot_answer():
     one = part(report_of(FOLDS[:1]), "methods")
-    assert [note for note in one["notes"] if note.startswith("-: nadeau_bengio ")]
-    assert "nadeau_bengio" not in one["rows"][0]
+    assert [note for note in one["notes"] if note.startswith("-: corrected_t cannot answer")]
+    assert "corrected_t" not in one["rows"][0]
     assert not any(note.startswith("-:") for note in part(report_of(FOLDS[:2]), "methods")["notes"])
+
+
+def test_methods_of_the_users():
+    """Names, weights and dicts of options; each column is what the method gives by itself."""
+    found = part(report_of(FOLDS, methods=["average_exact", 0.7, "t", "pooled"]), "methods")
+    assert keys(found) == ["metric", "auto", "average_exact", "omega 0.7", "t"]
+    titles = [column["title"] for column in found["columns"]]
+    assert titles[2] == "average_exact, λ=1"
+    published = {"published": {"method": "averaged", "prior_per_fold": True}}
+    second = part(report_of(FOLDS, methods=published), "methods")
+    assert second["columns"][2]["title"] == "published, λ=1"
+    (row,), (other,) = found["rows"], second["rows"]
+    for cell, options in (
+        (row["average_exact"], {"method": "average_exact"}),
+        (row["omega 0.7"], {"omega": 0.7}),
+        (row["t"], {"method": "t"}),
+        (other["published"], published["published"]),
+    ):
+        expected = fold_interval(FOLDS, "recall", **options)
+        assert (cell["low"], cell["high"]) == pytest.approx(tuple(expected))
+
+
+def test_the_usual_methods_by_hand():
+    report = report_of(FOLDS)
+    (row,) = part(report, "methods")["rows"]
+    titles = {c["key"]: c["title"] for c in part(report, "methods")["columns"]}
+    assert titles["averaged"] == "averaged, λ=0.25"
+    assert titles["dirichlet"] == "dirichlet, auto prior"
+    hits, misses = 34, 6
+    expected = beta(hits * 0.625 + 1, misses * 0.625 + 1).ppf([0.025, 0.975])  # (4 + 1) / 8
+    assert (row["wang_li"]["low"], row["wang_li"]["high"]) == pytest.approx(expected)
+    values = np.array([0.9, 0.8, 0.7, 1.0])
+    half = t(3).ppf(0.975) * np.sqrt(values.var(ddof=1) / 4 / (1 - 0.7))
+    ends = values.mean() - half, values.mean() + half
+    assert (row["corrected_t"]["low"], row["corrected_t"]["high"]) == pytest.approx(ends)
+    # The bootstrap of a recall: hits among the positives, whose number is random as well.
+    rng = np.random.default_rng(0)
+    draws = rng.multinomial(80, POOLED.ravel() / 80, size=200_000)
+    expected = np.quantile(draws[:, 3] / draws[:, 2:].sum(axis=1), [0.025, 0.975])
+    # Quantiles of 1000 draws: the density there is about 1 per unit, and steps are of 1/40.
+    assert (row["bootstrap"]["low"], row["bootstrap"]["high"]) == pytest.approx(expected, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ("averages", "methods must be one of"),
+        ([1.5], r"omega must be in \[1/K, 1\]"),
+        ({"a": {"method": "t", "omega": 0.5}}, "omega is used by method 'pooled' only"),
+        ({"a": {"metod": "t"}}, "options of CrossValPosterior.posterior, got .*metod"),
+    ],
+)
+def test_methods_that_are_refused(methods, message):
+    with pytest.raises(ValueError, match=message):
+        report_of(FOLDS, methods=methods)
+
+
+# --------------------------------------------------------------------------------------------------
+# Classes
+
+SHARES = [0.30, 0.02, 0.03, 0.05, 0.20, 0.05, 0.01, 0.04, 0.30]
+THREE = np.random.default_rng(3).multinomial(40, SHARES, 5).reshape(5, 3, 3)
+
+
+@pytest.mark.parametrize("prior", [1.0, 0.5, np.arange(1.0, 10).reshape(3, 3)])
+@pytest.mark.parametrize("method", ["pooled", "averaged", "dirichlet", "bootstrap", "corrected_t"])
+def test_classes_by_the_method_that_was_asked_for(method, prior):
+    """Each row is the metric with that class as the positive one."""
+    options = {"method": method}
+    if method in ("pooled", "averaged", "dirichlet"):
+        options["prior"] = prior
+    section = part(report_of(THREE, "accuracy", **options), "classes")
+    names = [f"{metric} of {k}" for metric in ("precision", "recall", "f1") for k in range(3)]
+    assert [row["metric"] for row in section["rows"]] == names
+    first = keys(section)[2]
+    for row in section["rows"]:
+        metric, _, label = row["metric"].split()
+        draws = {"n_draws": 200_000, "random_state": 0} if method == "bootstrap" else {}
+        expected = fold_interval(THREE, metric, pos_label=int(label), **options, **draws)
+        slack = 0.03 if method == "bootstrap" else 1e-9  # 1000 draws against many
+        found = row[first]["low"], row[first]["high"]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=slack)
+        assert row["pooled"] == pytest.approx(
+            ConfusionCounts(THREE.sum(axis=0)).score(metric, pos_label=int(label))
+        )
+
+
+def test_classes_by_the_other_methods():
+    section = part(report_of(THREE, "accuracy"), "classes")
+    assert keys(section)[2:] == keys(part(report_of(THREE, "accuracy"), "methods"))[1:]
+    for row in section["rows"]:
+        metric, _, label = row["metric"].split()
+        for method, options in (
+            ("wang_li", {"omega": "wang_li"}),
+            ("averaged", {"method": "averaged"}),
+            ("dirichlet", {"method": "dirichlet", "prior": "auto"}),
+            ("corrected_t", {"method": "corrected_t"}),
+        ):
+            expected = fold_interval(THREE, metric, pos_label=int(label), **options)
+            found = row[method]["low"], row[method]["high"]
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("size", "compared"), [(100, True), (101, False)])
+def test_more_classes_than_are_compared(size, compared):
+    section = part(report_of(many_classes(size), "accuracy"), "classes")
+    assert len(section["rows"]) == 3 * size
+    assert not section["in_text"]
+    assert ("wang_li" in keys(section)) == compared
+    assert any("left out" in note for note in section["notes"]) != compared
+
+
+def test_a_class_that_was_never_predicted_has_gaps_not_errors():
+    """average_exact has no precision for it; the other classes have theirs."""
+    matrices = np.array(THREE)
+    matrices[:, :, 1] = 0
+    section = part(report_of(matrices, "accuracy", methods=["average_exact"]), "classes")
+    there = {row["metric"]: "average_exact" in row for row in section["rows"]}
+    assert [name for name, answered in there.items() if not answered] == ["precision of 1"]
+    assert any(note.startswith("-: average_exact") for note in section["notes"])
+
+
+def test_two_classes_have_no_rows_of_their_own():
+    assert "classes" not in report_of(FOLDS)["sections"]
+
+
+# --------------------------------------------------------------------------------------------------
+# Folds without a mean
+
+
+def test_leave_one_out_has_no_mean_of_f1():
+    """With one row per fold the mean of F1 over the folds that have it is the Jaccard index."""
+    cells = np.repeat([0, 1, 2, 3], [5, 2, 3, 6])
+    folds = np.eye(4, dtype=int)[cells].reshape(-1, 2, 2)
+    report = report_of(folds, ["accuracy", "precision", "recall", "f1"])
+    rows = {row["metric"]: row for row in part(report, "scores")["rows"]}
+    assert rows["accuracy"]["mean"] == pytest.approx(11 / 16)
+    assert [rows[name]["mean"] for name in ("precision", "recall", "f1")] == [None] * 3
+    assert rows["f1"]["pooled"] == pytest.approx(12 / 17)
+    methods = {row["metric"]: row for row in part(report, "methods")["rows"]}
+    assert "corrected_t" in methods["accuracy"]
+    assert all("corrected_t" not in methods[name] for name in ("precision", "recall", "f1"))
+    # Without a true negative F1 exists in every fold, and its mean is still not F1.
+    always = report_of(folds[5:], ["f1"])
+    assert part(always, "scores")["rows"][0]["mean"] is None
+
+
+@pytest.mark.parametrize(("metric", "there"), [("recall", False), ("precision", True)])
+def test_a_fold_that_lacks_the_class_has_no_mean_of_recall(metric, there):
+    folds = [[[8, 2], [0, 0]], [[7, 3], [2, 8]], [[9, 1], [3, 7]]]
+    scores = part(report_of(folds, metric), "scores")
+    assert (scores["rows"][0]["mean"] is not None) == there
+    assert any(note.startswith("no mean:") for note in scores["notes"]) != there
 
 
 def test_splits_that_cannot_be_pooled_have_no_methods_and_no_rates():

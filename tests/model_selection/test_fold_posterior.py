@@ -208,6 +208,41 @@ def test_omega_needs_no_positive_class_in_every_fold():
     assert averaged.interval() == without.interval()
 
 
+def test_a_fold_without_predicted_positives_as_published():
+    # Wang and Li's formulas by hand: Beta(5, 2), Beta(6, 3) and, for the empty fold, Beta(1, 1).
+    folds = [[[9, 1], [2, 4]], [[8, 2], [1, 5]], [[10, 0], [6, 0]]]
+    e = (5 / 7 + 6 / 9 + 1 / 2) / 3
+    delta = (10 / (49 * 8) + 18 / (81 * 10) + 1 / 12) / 3
+    v = delta / 3 * (1 + 2 / 3)  # rho = 1/K
+    size = (e - e**2 - v) / v
+    expected = stats.beta(e * size, (1 - e) * size).ppf([0.025, 0.975])
+    assert expected.round(3).tolist() == [0.304, 0.895]
+    with pytest.warns(UndefinedMetricWarning, match="1 of 3 folds: they count as their prior"):
+        published = fold_posterior(folds, "precision", method="averaged", prior_per_fold=True)
+    np.testing.assert_allclose(published.interval(), expected, rtol=1e-9)
+    with pytest.warns(UndefinedMetricWarning, match="left out and K is adjusted"):
+        shared = fold_posterior(folds, "precision", method="averaged")
+    two = fold_posterior(folds[:2], "precision", method="averaged")
+    assert shared.interval() == two.interval()
+    # The average itself has the same mean; its folds are taken as independent.
+    with pytest.warns(UndefinedMetricWarning, match="count as their prior"):
+        exact = fold_posterior(folds, "precision", method="average_exact")
+    assert exact.mean() == pytest.approx(e, abs=1e-9)
+    assert exact.std() == pytest.approx(np.sqrt(delta / 3), abs=1e-7)
+    # Without a prior an empty fold has no posterior, whoever gets it.
+    with pytest.warns(UndefinedMetricWarning, match="left out"):
+        none = fold_posterior(folds, "precision", method="averaged", prior=0.0, prior_per_fold=True)
+    assert none.mean() == pytest.approx((4 / 5 + 5 / 7) / 2)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("per_fold", [False, True])
+def test_folds_without_any_case_average_to_the_prior(per_fold):
+    never = [[[9, 0], [2, 0]]] * 4
+    found = fold_posterior(never, "precision", method="averaged", prior_per_fold=per_fold)
+    assert (found.a, found.b) == (1, 1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["recall", "balanced_accuracy", "f1_macro", "mcc"])
 @pytest.mark.filterwarnings("ignore::skuncertain.exceptions.SmallSampleWarning")
@@ -520,7 +555,10 @@ def test_class_counts_that_differ_are_no_disagreement():
     [
         ((FOLDS, "recall"), {"method": "pool"}, "Did you mean 'pooled'"),
         ((FOLDS, "recall"), {"omega": 0.1}, r"omega must be in \[1/K, 1\] = \[0.2, 1\], got 0.1"),
-        ((FOLDS, "recall"), {"omega": 1.5}, "omega must be a number in"),
+        ((FOLDS, "recall"), {"omega": 1.2}, r"omega must be in \[1/K, 1\], got 1.2"),
+        ((FOLDS, "recall"), {"omega": 0.0}, r"omega must be in \[1/K, 1\], got 0.0"),
+        ((FOLDS, "recall"), {"omega": np.nan}, r"omega must be in \[1/K, 1\], got nan"),
+        ((FOLDS, "recall"), {"omega": [0.5]}, r"omega must be in \[1/K, 1\], got"),
         ((FOLDS, "recall"), {"omega": "wang"}, "'auto', 'wang_li'; got 'wang'"),
         (
             (FOLDS, "recall"),

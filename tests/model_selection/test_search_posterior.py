@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn.datasets import load_iris, make_classification, make_moons
 from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -236,6 +237,174 @@ def test_any_metric_from_counts(counted, metric, kind):
         assert found.mean[k] == pytest.approx(counts.score(metric).mean())
     assert found.metric == metric
     assert search_posterior(counted, random_state=0).metric == "f1"  # what it was refitted by
+
+
+METHODS = [
+    {"method": "pooled"},
+    {"omega": "wang_li"},
+    {"method": "pooled", "omega": 0.7, "prior": 0.5},
+    {"method": "averaged"},
+    {"method": "averaged", "prior_per_fold": True, "prior": 2.0},
+    {"method": "average_exact"},
+    {"method": "dirichlet", "prior": "jeffreys"},
+    {"method": "bootstrap"},
+    {"method": "t"},
+    {"method": "corrected_t"},
+    {"method": "nadeau_bengio"},
+]
+
+
+@pytest.mark.parametrize("options", METHODS, ids=str)
+@pytest.mark.parametrize("metric", ["f1", "precision"])
+def test_every_fold_method(counted, metric, options):
+    """The interval of a candidate is that of the method on its folds; comparisons stay."""
+    plain = search_posterior(counted, metric=metric, random_state=0)
+    found = search_posterior(counted, metric=metric, random_state=0, level=0.9, **options)
+    assert found.counts.shape == (4, 5)
+    assert found.method == options.get("method", "pooled")
+    for k in range(4):
+        assert found.counts[k] == candidate_counts(counted, k)
+        posterior = fold_posterior(found.counts[k], metric, random_state=0, **options)
+        slack = 1e-9 if posterior.exact else 6 * posterior.monte_carlo_error(0.05)
+        ends = found.low[k], found.high[k]
+        np.testing.assert_allclose(ends, posterior.interval(0.9), rtol=0, atol=slack)
+    for name in ("mean", "p_best", "expected_rank", "pairwise", "difference", "p_worse"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(plain, name))
+    text = str(found.report())
+    assert f"{found.method}; comparisons: correlated t on the shared folds" in text
+    assert "whatever the method of the intervals" in found.report().to_html()
+
+
+def test_weight_of_the_rows_in_words(counted):
+    told = {
+        omega: search_posterior(counted, omega=omega).omega for omega in ("auto", "wang_li", 0.7)
+    }
+    assert told["auto"] == "auto, per candidate"
+    assert told["wang_li"].startswith("0.600, (K + 1) / (2 K)")  # five folds
+    assert told[0.7] == "0.7"
+    assert search_posterior(counted, method="averaged").omega is None
+
+
+def test_methods_on_saved_results(counted):
+    saved = {key: value for key, value in counted.cv_results_.items() if key != "params"}
+    found = search_posterior(saved, metric="f1", method="averaged", n_repeats=1, random_state=0)
+    known = search_posterior(counted, method="averaged", random_state=0)
+    np.testing.assert_array_equal(found.low, known.low)
+    assert found.counts == known.counts
+
+
+@pytest.mark.parametrize(
+    "method", ["pooled", "averaged", "average_exact", "dirichlet", "bootstrap"]
+)
+def test_scores_alone_do_not_allow_what_needs_counts(moons, method):
+    with pytest.raises(ValueError, match=f"{method!r} needs the counts .*ConfusionCountsScorer"):
+        search_posterior(moons, method=method)
+    with pytest.raises(ValueError, match="needs the counts"):
+        search_posterior(moons, omega="wang_li")
+
+
+@pytest.mark.parametrize("method", ["t", "corrected_t", "nadeau_bengio"])
+def test_scores_alone_allow_the_t_family(moons, method):
+    found = search_posterior(moons, method=method, random_state=0)
+    sizes = {"n_train": 90, "n_test": 10} if method == "nadeau_bengio" else {"n_repeats": 10}
+    for k, scores in enumerate(found.scores):
+        expected = fold_interval(scores, method=method, **sizes)
+        np.testing.assert_allclose((found.low[k], found.high[k]), expected, rtol=1e-12)
+    default = search_posterior(moons, random_state=0)
+    assert np.array_equal(default.low, found.low) == (method == "nadeau_bengio")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "pool"}, "Did you mean 'pooled'"),
+        ({"omega": 1.2}, r"omega must be in \[1/K, 1\], got 1.2"),
+        ({"omega": 0.1}, r"omega must be in \[1/K, 1\] = \[0.2, 1\], got 0.1"),
+        ({"method": "t", "omega": 0.5}, "omega is used by method 'pooled' only"),
+        ({"prior_per_fold": True}, "prior_per_fold is used by method 'averaged'"),
+        ({"prior": -1}, "prior"),
+    ],
+)
+def test_options_of_methods_that_are_refused(counted, options, message):
+    with pytest.raises(ValueError, match=message):
+        search_posterior(counted, **options)
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [
+        ShuffleSplit(6, test_size=0.25, random_state=0),
+        list(ShuffleSplit(6, test_size=0.25, random_state=0).split(X)),
+        TimeSeriesSplit(4),
+    ],
+    ids=["shuffled", "shuffled, as a list", "in time"],
+)
+def test_folds_that_cannot_be_added_up(cv):
+    search = counting_search(cv=cv)
+    found = search_posterior(search, random_state=0)
+    assert found.method == "nadeau_bengio"
+    gap = stats.t(found.n_splits - 1).ppf(0.975) * np.sqrt(
+        found.scores.var(axis=1, ddof=1) * (1 / found.n_splits + found.test_train_ratio)
+    )
+    np.testing.assert_allclose(found.high - found.low, 2 * gap, rtol=1e-9)
+    assert "the folds are not added up" in repr(found)
+    rows = found.report().to_dict()["sections"]["confusion"]["rows"]
+    assert all("low" not in row["rate"] for row in rows)
+    with pytest.raises(ValueError, match=r"'pooled' adds up the folds, but .*nadeau_bengio"):
+        search_posterior(search, method="pooled")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_candidate_that_a_method_cannot_answer_for():
+    """The first candidate never predicts the positive class: no precision to average."""
+    never = [[[20, 0], [8, 0]]] * 3
+    other = [[[17, 3], [2, 6]], [[18, 2], [3, 5]], [[19, 1], [2, 6]]]
+    results = count_table([never, other])
+    options = {"metric": "precision", "method": "average_exact", "n_repeats": 1}
+    with pytest.warns(UserWarning, match="1 candidates have no interval"):
+        found = search_posterior(results, random_state=0, **options)
+    assert np.isnan([found.low[0], found.high[0]]).all()
+    expected = fold_interval(other, "precision", method="average_exact")
+    np.testing.assert_allclose((found.low[1], found.high[1]), expected, atol=1e-9)
+    with pytest.raises(ValueError, match="nothing can be averaged"):
+        search_posterior(count_table([never, never]), **options)
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores that no counts give, beside the counts
+
+MIXED = {
+    "f1": make_scorer(f1_score, average="macro"),  # not the metric of that name
+    "auc": "roc_auc",
+    "rate": "recall",
+    "wrong": "fpr",
+}
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return counting_search(metrics=MIXED, refit="auc")
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_scores_beside_counts(mixed, saved):
+    search = mixed.cv_results_ if saved else mixed
+    more = {"n_repeats": 1, "random_state": 0}
+    for name in ("auc", "f1"):
+        found = search_posterior(search, metric=name, **more)
+        np.testing.assert_array_equal(found.mean, mixed.cv_results_[f"mean_test_{name}"])
+        assert found.method == "nadeau_bengio (t on fold scores)"
+        assert found.counts.shape == (4, 5)  # they are there for other metrics
+        assert ("taken as given" in repr(found)) == (saved and name == "f1")
+        with pytest.raises(ValueError, match="Ask for a metric of the counts"):
+            search_posterior(search, metric=name, method="pooled", **more)
+    assert search_posterior(search, metric="accuracy", **more).method == "pooled"
+    if not saved:
+        assert search_posterior(search, **more).metric == "auc"
+        for name, metric in (("rate", "recall"), ("wrong", "fpr"), ("neg_wrong", "fpr")):
+            found = search_posterior(search, metric=name, **more)
+            np.testing.assert_array_equal(found.low, search_posterior(search, metric=metric).low)
+            assert found.method == "pooled"
 
 
 def test_own_metric(counted):

@@ -8,7 +8,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from skuncertain import BayesianCrossValidator, cross_val_posterior
-from skuncertain.model_selection import _cross_val_posterior, _splits
+from skuncertain.model_selection import _cross_val_methods, _cross_val_posterior, _splits
 
 X, Y = make_classification(240, 6, flip_y=0.15, random_state=1)
 METRICS = ["accuracy", "f1", "mcc"]
@@ -34,7 +34,8 @@ def posteriors(monkeypatch):
         made[folds.metric.name, options.method, options.omega] += 1
         return original(folds, options, **more)
 
-    monkeypatch.setattr(_cross_val_posterior, "make_fold_posterior", counted)
+    for module in (_cross_val_posterior, _cross_val_methods):
+        monkeypatch.setattr(module, "make_fold_posterior", counted)
     return made
 
 
@@ -52,18 +53,18 @@ def splits(monkeypatch):
     return looked
 
 
-@pytest.mark.parametrize("method", ["pooled", "nadeau_bengio"])
-def test_every_posterior_of_a_report_once(posteriors, method):
+@pytest.mark.parametrize(("method", "number"), [("pooled", 6), ("nadeau_bengio", 7)])
+def test_every_posterior_of_a_report_once(posteriors, method, number):
     bcv = BayesianCrossValidator(GaussianNB(), method=method, metrics=METRICS, random_state=0)
     bcv.fit(X, Y)
     assert not posteriors  # nothing is computed before it is asked for
     bcv.report()
-    # auto, wang_li, averaged, corrected_t and nadeau_bengio, of three metrics
-    assert len(posteriors) == 15
+    # auto, wang_li, averaged, dirichlet, bootstrap and corrected_t, of three metrics
+    assert len(posteriors) == 3 * number
     assert set(posteriors.values()) == {1}
     assert bcv.intervals_.keys() == bcv.posteriors_.keys() == set(METRICS)
     bcv.result_.to_dict()
-    assert sum(posteriors.values()) == 15
+    assert sum(posteriors.values()) == 3 * number
 
 
 def test_another_level_needs_no_other_posterior(posteriors):

@@ -9,6 +9,7 @@ from scipy.special import betainc, logit, ndtr
 from skuncertain import ConfusionCounts
 from skuncertain.metrics import proportion_posterior
 from skuncertain.posteriors import BetaPosterior
+from skuncertain.posteriors._about import About
 
 # successes, failures, prior, mean, mode, 2.5 % and 97.5 % quantile; six digits of exact values
 BETA_POSTERIORS = [
@@ -173,6 +174,45 @@ def test_hdi_conventions():
     assert falling == pytest.approx((0, 1 - 0.2**0.2))
     rising = BetaPosterior(5, 1).interval(0.8, "hdi")
     assert rising == pytest.approx((0.2**0.2, 1))
+
+
+@pytest.mark.parametrize("odds", [1.0, 2.0, 0.5])
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95])
+def test_two_poles_give_the_shorter_one_sided_interval(odds, level):
+    grid = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
+    a, b = (part.ravel() for part in np.meshgrid(grid, grid))
+    a, b = a[(a < 1) | (b < 1)], b[(a < 1) | (b < 1)]
+    posterior = BetaPosterior(a, b, odds=odds)
+    low, high = posterior.interval(level, "hdi")
+    assert np.all((low == 0) | (high == 1))
+    np.testing.assert_allclose(posterior.cdf(high) - posterior.cdf(low), level, atol=1e-8)
+    tails = (1 - level) * np.linspace(0, 1, 201)
+    widths = posterior.quantile(np.minimum(tails + level, 1)) - posterior.quantile(tails)
+    assert np.all(high - low <= widths.min(axis=1) + 1e-8)
+
+
+def test_equally_short_intervals():
+    # Both one-sided intervals of a symmetric density with two poles: the lower one
+    assert BetaPosterior(0.5, 0.5).interval(0.5, "hdi") == pytest.approx((0, 0.5))
+    assert BetaPosterior(0.5, 0.5).interval(0.8, "hdi") == pytest.approx(
+        (0, np.sin(0.4 * np.pi) ** 2)
+    )
+    # ... unless its upper end is rounded to 1, so that it would hold everything
+    sharp = BetaPosterior(0.01, 0.01)
+    assert sharp.interval(0.5, "hdi") == pytest.approx((0, 0.5))
+    low, high = sharp.interval(0.8, "hdi")
+    assert 0 < low < 1e-30
+    assert high == 1
+    assert sharp.cdf(high) - sharp.cdf(low) == pytest.approx(0.8)
+
+
+def test_one_sided_interval_is_on_the_side_that_was_observed():
+    # F1 with hardly any error has its shorter interval at 1, yet 0 was observed.
+    posterior = BetaPosterior(0.5, 0.55, odds=2.0, about=About(observed=0.0))
+    assert BetaPosterior(0.5, 0.55, odds=2.0).interval(0.5, "hdi").high == 1
+    low, high = posterior.interval(0.5, "hdi")
+    assert low == 0
+    assert posterior.cdf(high) == pytest.approx(0.5)
 
 
 def test_degenerate_shapes():

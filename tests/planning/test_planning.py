@@ -566,3 +566,9 @@ def test_what_comparison_sample_size_refuses(settings, error, message):
 
 def test_a_tiny_power_is_no_problem():
     assert comparison_sample_size(difference=0.2, disagreement=0.3, power=5e-324).n >= 1
+
+
+def test_a_class_that_hardly_ever_occurs_is_refused():
+    with pytest.raises(ValueError, match="prevalence is too small") as error:
+        required_sample_size(metric="recall", expected=0.9, width=0.1, prevalence=5e-324)
+    assert error.value.parameter == "prevalence"

@@ -1,17 +1,24 @@
 """Skewness and mode of all families of posteriors."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 from scipy.special import expit
 
-from skuncertain import ConfusionCounts
+from skuncertain import ConfusionCounts, _numerics
 from skuncertain.comparison import compare
-from skuncertain.posteriors import BetaPosterior
-from skuncertain.posteriors._base import StackedPosterior
+from skuncertain.exceptions import FewDrawsWarning
+from skuncertain.metrics import metric_posterior
+from skuncertain.posteriors import BetaPosterior, _difference
+from skuncertain.posteriors._base import Posterior, StackedPosterior
 from skuncertain.posteriors._beta import BetaBinomialPosterior
 from skuncertain.posteriors._draws import DrawsPosterior
+from skuncertain.posteriors._integral import IntegralPosterior
+from skuncertain.posteriors._matched import MatchedPosterior
 from skuncertain.posteriors._student_normal import (
     AffinePosterior,
     LogitNormalPosterior,
@@ -21,6 +28,14 @@ from skuncertain.posteriors._student_normal import (
 
 COUNTS = ConfusionCounts.from_binary(tp=20, fn=5, fp=8, tn=30)
 THREE = ConfusionCounts([[20, 3, 1], [4, 15, 2], [1, 5, 30]])
+
+
+def of_groups(metric):
+    """Posterior of groups of unequal sizes, which is a ratio of weighted sums."""
+    y_true = [0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1, 1]
+    y_pred = [0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1]
+    groups = [0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 6, 6, 7, 7]
+    return metric_posterior(y_true, y_pred, metric=metric, groups=groups)
 
 
 def by_integration(posterior):
@@ -248,3 +263,107 @@ def test_draws_of_counts_have_a_most_frequent_value(global_random_seed):
 def test_mode_of_draws_at_a_pole(global_random_seed):
     draws = stats.beta(8, 0.3).rvs(20_000, random_state=global_random_seed)
     assert DrawsPosterior(draws).mode() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "recall", "f1"])
+def test_groups(metric):
+    posterior = of_groups(metric)
+    assert posterior.exact
+    skewness, mode = by_integration(posterior)
+    assert posterior.skewness() == pytest.approx(skewness, abs=1e-5)
+    assert posterior.mode() == pytest.approx(mode, abs=1e-6)
+
+
+def test_matched_cumulants():
+    posterior = MatchedPosterior((0.8, 2e-3, -3e-5))
+    skewness, mode = by_integration(posterior)
+    assert posterior.skewness() == pytest.approx(-3e-5 / 2e-3**1.5, rel=1e-12)
+    assert posterior.skewness() == pytest.approx(skewness, abs=1e-5)
+    assert posterior.mode() == pytest.approx(mode, abs=1e-6)
+
+
+def test_drawn_members_among_matched_ones(global_random_seed):
+    draws = stats.beta(9, 3).rvs((1, 5000), random_state=global_random_seed)
+    drawn = DrawsPosterior(draws)
+    cumulants = np.array([0.8, 0.7]), np.array([2e-3, 2e-3]), np.array([-3e-5, 0.0])
+    posterior = MatchedPosterior(cumulants, drawn=drawn, members=np.array([1]))
+    alone = MatchedPosterior((0.8, 2e-3, -3e-5))
+    np.testing.assert_allclose(posterior.skewness(), [alone.skewness(), drawn.skewness()[0]])
+    np.testing.assert_allclose(posterior.mode(), [alone.mode(), drawn.mode()[0]])
+
+
+def test_few_draws_of_a_member_among_matched_ones():
+    drawn = DrawsPosterior(np.linspace(0.5, 0.7, 2000)[None])
+    cumulants = np.array([0.8, 0.7]), np.array([2e-3, 2e-3]), np.array([-3e-5, 0.0])
+    posterior = MatchedPosterior(cumulants, drawn=drawn, members=np.array([1]))
+    with pytest.warns(FewDrawsWarning):
+        posterior.interval(0.999)
+    with pytest.warns(FewDrawsWarning):
+        posterior.quantile(0.001)
+    MatchedPosterior(cumulants).interval(0.999)  # no draws, no warning
+
+
+def test_differences_of_integrals_subtract_third_cumulants():
+    other = ConfusionCounts.from_binary(tp=10, fn=5, fp=2, tn=30)
+    posterior = compare(COUNTS.posterior("mcc"), other.posterior("mcc")).difference
+    skewness, mode = by_integration(posterior)
+    assert posterior.skewness() == pytest.approx(skewness, abs=1e-5)
+    assert posterior.mode() == pytest.approx(mode, abs=1e-5)
+
+
+def every_class():
+    """A posterior of every class, and of every family of integrals."""
+    beta, normal = BetaPosterior(9, 4), NormalPosterior(0.7, 0.05)
+    other = ConfusionCounts.from_binary(tp=10, fn=5, fp=2, tn=30)
+    return [
+        beta,
+        BetaBinomialPosterior(9, 4, 30),
+        normal,
+        StudentPosterior(9, 0.7, 0.05),
+        LogitNormalPosterior(1.0, 0.4),
+        AffinePosterior(beta, beta.with_about(range=(-1.0, 1.0)).about),
+        StackedPosterior([beta, normal], beta.about),
+        DrawsPosterior(beta.quantile(np.linspace(0.0, 1.0, 60_002)[1:-1])),
+        MatchedPosterior((0.8, 2e-3, -3e-5)),
+        COUNTS.posterior("true_positive_odds"),
+        COUNTS.posterior("informedness"),
+        COUNTS.posterior("mcc"),
+        THREE.posterior("balanced_accuracy"),
+        of_groups("accuracy"),
+        compare(COUNTS.posterior("mcc"), other.posterior("mcc")).difference,
+    ]
+
+
+def classes_below(kind):
+    own = set() if kind.__name__.startswith("_") or kind is Posterior else {kind}
+    return own.union(*(classes_below(sub) for sub in kind.__subclasses__()))
+
+
+def test_every_class_has_skewness_and_mode():
+    made = every_class()
+    for posterior in made:
+        skewness, mode = posterior.skewness(), posterior.mode()
+        assert np.shape(skewness) == np.shape(mode) == posterior.shape
+        assert np.isfinite(skewness).all()
+        ends = posterior.quantile([0.001, 0.999])
+        assert np.all((mode >= ends[..., 0]) & (mode <= ends[..., 1]))
+    package = {kind for kind in classes_below(Posterior) if kind.__module__.startswith("skuncert")}
+    assert package == {type(posterior) for posterior in made}
+
+
+def test_every_family_of_integrals_has_skewness():
+    rooms = [
+        _difference,
+        *(
+            import_module(f"{_numerics.__name__}.{part.name}")
+            for part in iter_modules(_numerics.__path__)
+        ),
+    ]
+    families = {
+        kind
+        for room in rooms
+        for kind in vars(room).values()
+        if isinstance(kind, type) and hasattr(kind, "density") and hasattr(kind, "guess")
+    }
+    seen = {type(one._family) for one in every_class() if isinstance(one, IntegralPosterior)}
+    assert families == seen

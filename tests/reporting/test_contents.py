@@ -270,9 +270,9 @@ def test_narrow_intervals_get_more_digits():
 
 
 def in_groups(seed):
-    """Bayesian bootstrap over fifteen groups."""
+    """Bayesian bootstrap over fifteen groups, of a metric that is drawn."""
     truth, guess = [0, 1, 1] * 20, [0, 1, 0] * 15 + [0, 1, 1] * 5
-    options = {"metric": "f1", "groups": np.arange(60) // 4, "n_draws": 600}
+    options = {"metric": "mcc", "groups": np.arange(60) // 4, "n_draws": 600}
     return metric_posterior(truth, guess, random_state=seed, **options)
 
 
@@ -282,7 +282,10 @@ def in_groups(seed):
     [
         (lambda seed: THREE.posterior("f1_macro", n_draws=600, random_state=seed), 200),
         (in_groups, 200),
-        (lambda seed: fold_posterior(PARTS, "mcc", random_state=seed), 40),  # a fitted family
+        (
+            lambda seed: fold_posterior(PARTS, "mcc", n_draws=600, random_state=seed),
+            40,
+        ),  # a fitted family
     ],
     ids=["dirichlet", "groups", "folds"],
 )

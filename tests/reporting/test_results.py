@@ -55,6 +55,7 @@ from skuncertain.comparison import compare_datasets
 from skuncertain.metrics import make_metric
 from skuncertain.model_selection import CrossValPosterior, fold_interval, fold_posterior
 from skuncertain.planning import comparison_sample_size, expected_width
+from skuncertain.posteriors import BetaPosterior
 
 # --------------------------------------------------------------------------------------------------
 # Cross-validation
@@ -100,9 +101,13 @@ def test_cross_validation(cv, omega, prior):
     # Methods side by side.
     row = table(report, "methods")["recall"]
     settings = {"level": 0.9, "n_repeats": repeats}
-    for method in ("averaged", "corrected_t", "nadeau_bengio"):
-        more = {"prior": prior} if method == "averaged" else {}
+    own = {"averaged": {"prior": prior}, "dirichlet": {"prior": "auto"}, "corrected_t": {}}
+    for method, more in own.items():
         same(ends(row[method]), fold_interval(counts, "recall", method=method, **settings, **more))
+    resampled = fold_interval(
+        counts, "recall", method="bootstrap", n_draws=1000, random_state=0, **settings
+    )
+    same(ends(row["bootstrap"]), resampled)
     for other in ("auto", "wang_li"):
         expected = fold_interval(counts, "recall", omega=other, prior=prior, **settings)
         same(ends(row[other]), expected)
@@ -294,8 +299,8 @@ def test_searches(searches, name):
     assert ("confusion" in report.to_dict()["sections"]) == counted
     if counted:
         for row, metric in zip(rows_of(report, "confusion"), RATES, strict=True):
-            same(ends(row["rate"]), fold_interval(result.counts, metric, **repeats))
-        same(ends(rows[best]["mean"]), fold_interval(result.counts, "f1", **repeats))
+            same(ends(row["rate"]), fold_interval(result.counts[best], metric, **repeats))
+        same(ends(rows[best]["mean"]), fold_interval(result.counts[best], "f1", **repeats))
         assert "240 rows" in str(report)
     assert ("halving search: only" in str(report)) == (name == "halving")
     # Another level and kind are a matter of the posterior.
@@ -379,9 +384,16 @@ def test_counts_by_metric():
         same(ends(row["score"]), posterior.interval(0.9, "hdi"))
         same(row["score"]["value"], PETS.score(name, pos_label="cat"))
     assert "positive class  cat: 40 real, 45 predicted" in str(report)
-    elsewhere = table(PETS.report("precision", prevalence=0.01))["precision"]["median"]
+    elsewhere = table(PETS.report("precision", prevalence=0.01))["precision"]["value"]
     posterior = PETS.posterior("precision", prevalence=0.01)
-    same([elsewhere["value"], *ends(elsewhere)], [posterior.median(), *posterior.interval()])
+    same(ends(elsewhere), posterior.interval())
+    (tn, fp), (fn, tp) = PETS.counts  # Bayes' theorem
+    alarms = 0.01 * tp / (tp + fn), 0.99 * fp / (fp + tn)
+    same(elsewhere["value"], alarms[0] / sum(alarms))
+    files = PETS.report("precision", prevalence=BetaPosterior(3, 197))
+    assert files.to_dict()["settings"]["prevalence"] == {"a": 3.0, "b": 197.0}
+    assert "prevalence      Beta(3, 197)" in str(files)
+    assert "population with prevalence Beta(3, 197)?" in files.to_html()
     assert str(PETS.report(random_state=0)) == str(interval_report(PETS, random_state=0))
     with pytest.raises(ValueError, match="prevalence needs metrics"):
         PETS.report(prevalence=0.1)

@@ -231,7 +231,7 @@ KINDS = {
     "search": (
         lambda: search_posterior(GridSearchCV(TREE, GRID, cv=4).fit(X, Y), **ASK).report(),
         lambda: search_posterior(score_table(FOLDS), **ASK).report(),
-        "none & nadeau_bengio (t on fold scores); candidates: correlated t on the shared folds & "
+        "none & nadeau_bengio (t on fold scores); comparisons: correlated t on the shared folds & "
         "- & - & 4 folds, n_test / n_train = 0.333",
         "Which candidate has the best score on average",
         "assumed: one repetition of K-fold (n_repeats=1)",

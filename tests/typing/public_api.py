@@ -21,11 +21,11 @@ from skuncertain import (
     simplest_equivalent,
 )
 from skuncertain.comparison import ComparisonResult, Leaderboard
-from skuncertain.metrics import IntervalReport, auc_posterior
+from skuncertain.metrics import IntervalReport, auc_posterior, proportion_posterior
 from skuncertain.model_selection import SearchPosterior, fold_interval
 from skuncertain.monitoring import SequentialPosterior
 from skuncertain.planning import SampleSize
-from skuncertain.posteriors import Interval
+from skuncertain.posteriors import About, BetaPosterior, Interval
 
 y_true, y_pred = np.array([0, 1, 1, 0]), [0, 1, 0, 0]
 
@@ -46,6 +46,9 @@ assert_type(leaderboard([counts, counts]), Leaderboard)
 assert_type(required_sample_size(expected=0.9, width=0.1), SampleSize)
 assert_type(required_sample_size(expected=0.9, width=0.1).n, int)
 assert_type(search_posterior({}), SearchPosterior)
+assert_type(proportion_posterior(9, 1, metric="recall", pos_label="ill"), BetaPosterior)
+assert_type(counts.posterior("precision", prevalence=0.01).about, About)
+assert_type(counts.posterior("precision").about.question(), str)
 low, high = counts.posterior("recall").interval(kind="hdi")
 auc = auc_posterior(y_true, [0.1, 0.4, 0.35, 0.8]).interval(0.9)
 rule = simplest_equivalent("f1", rope=0.01, complexity="C")

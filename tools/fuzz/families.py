@@ -2,10 +2,17 @@
 
 from tools.fuzz import (
     analyses as analyses,
+    extremes as extremes,
+    grouped as grouped,
+    inverses as inverses,
     malformed as malformed,
+    mirrored as mirrored,
     models as models,
+    outputs as outputs,
     readers as readers,
+    shortest as shortest,
     single_matrix as single_matrix,
+    spellings as spellings,
 )
 from tools.fuzz.runner import FAMILIES
 

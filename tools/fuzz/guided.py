@@ -16,9 +16,7 @@ from tools.fuzz.runner import Violation
 from tools.fuzz.source import Source
 
 PACKAGE = Path(skuncertain.__file__).parent
-WATCHED = tuple(
-    str(PACKAGE / name) for name in ("_csv_counts.py", "_table_files.py", "_search_files.py")
-)
+WATCHED = tuple(map(str, sorted((PACKAGE / "_io").glob("*.py"))))
 
 
 def lines_of(kind, data):

@@ -23,6 +23,7 @@ MOST_WARNINGS = 6  # with one text, in one case of several calls; more is a stor
 MOST_TEXTS = 30  # different ones of a case
 TIME_LIMIT = 60.0  # CPU seconds of one case; more is a hang
 WAITING_LIMIT = 20  # times as long by the clock, for what waits and does nothing
+SHRINKING = 5.0  # CPU seconds to make a case smaller, about
 
 
 class Violation(Exception):
@@ -142,7 +143,7 @@ def foreign_warning(caught):
 
 def run_chunk(name, seed, start, stop, *, shrinking=True):
     """The calls of one family with indices from `start` to `stop`; a call can be many cases."""
-    family, tally = FAMILIES[name], Tally()
+    family, tally, known = FAMILIES[name], Tally(), set()
     for index in range(start, stop):
         source = Source(f"{seed}/{name}/{index}")
         begun = time.process_time()
@@ -154,8 +155,10 @@ def run_chunk(name, seed, start, stop, *, shrinking=True):
         tally.slowest[name] = max(spent, tally.slowest.get(name, 0.0))
         if broken is not None:
             choices = source.choices
-            if shrinking and spent < 1.0:
-                choices = shrink(choices, lambda c, b=broken: _same(family, c, b))
+            if shrinking and spent < 1.0 and _kind(broken) not in known:  # one of a kind is enough
+                known.add(_kind(broken))
+                tries = min(400, int(SHRINKING / max(spent, 1e-3)))
+                choices = shrink(choices, lambda c, b=broken: _same(family, c, b), tries)
                 broken = judge(family, Source(choices=choices))[2] or broken
             tally.violations.append(
                 json.dumps({"family": name, "choices": choices, "what": broken[:600]})
@@ -163,9 +166,14 @@ def run_chunk(name, seed, start, stop, *, shrinking=True):
     return tally
 
 
+def _kind(broken):
+    """What was broken, without the numbers of the case."""
+    return ":".join(broken.partition("[")[0].split(":")[:2])
+
+
 def _same(family, choices, broken):
     found = judge(family, Source(choices=choices))[2]
-    return found is not None and found.split(":")[:2] == broken.split(":")[:2]
+    return found is not None and _kind(found) == _kind(broken)
 
 
 def replay(line):

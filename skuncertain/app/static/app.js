@@ -10,6 +10,9 @@
   let asked = 0; // number of the latest question; answers to earlier ones are dropped
   let busy = false; // one request at a time: a slider asks faster than any program answers
   let timer = null;
+  let running = null; // the request that is waited for
+  let abandon = null; // timer that ends it, if something else has been asked since
+  const PATIENCE = 1000;
 
   for (const part of document.querySelectorAll(".script")) part.hidden = false;
   byId("calculate").hidden = true;
@@ -110,12 +113,14 @@
       if (field && errors[name]) field.setAttribute("aria-invalid", "true");
       else if (field) field.removeAttribute("aria-invalid");
     }
-    const some = Object.keys(errors).length > 0;
+    const names = Object.keys(errors);
+    const some = names.length > 0;
+    const marked = names.some((name) => name !== "form");
     byId("result").hidden = some;
     for (const button of document.querySelectorAll(".download")) button.disabled = some;
     if (some) {
       clear();
-      say("Please correct the marked fields. " + (errors.form || ""));
+      say((marked ? "Please correct the marked fields. " : "") + (errors.form || ""));
     }
   }
 
@@ -143,11 +148,15 @@
   // Asking
 
   async function ask(given) {
+    clearTimeout(abandon);
+    abandon = null;
+    running = new AbortController();
     try {
       const response = await fetch("/answer/" + form.dataset.page, {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify(given),
+        signal: running.signal,
       });
       return await response.json();
     } catch {
@@ -159,7 +168,10 @@
     clearTimeout(timer);
     asked += 1;
     followPrevalence();
-    if (busy) return;
+    if (busy) {
+      abandon ??= setTimeout(() => running.abort(), PATIENCE);
+      return;
+    }
     busy = true;
     let mine, given, found;
     do {
@@ -170,7 +182,6 @@
     busy = false;
     if (found.error) {
       showErrors({ form: found.error });
-      say(found.error);
       return;
     }
     showErrors(found.errors);
