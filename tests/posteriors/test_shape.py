@@ -305,10 +305,16 @@ def test_few_draws_of_a_member_among_matched_ones():
 
 def test_differences_of_integrals_subtract_third_cumulants():
     other = ConfusionCounts.from_binary(tp=10, fn=5, fp=2, tn=30)
-    posterior = compare(COUNTS.posterior("mcc"), other.posterior("mcc")).difference
-    skewness, mode = by_integration(posterior)
-    assert posterior.skewness() == pytest.approx(skewness, abs=1e-5)
-    assert posterior.mode() == pytest.approx(mode, abs=1e-5)
+    parts = [COUNTS.posterior("mcc"), other.posterior("mcc")]
+    posterior = compare(*parts).difference
+    third = [by_integration(part)[0] * part.std() ** 3 for part in parts]
+    variance = sum(part.std() ** 2 for part in parts)
+    assert posterior.skewness() == pytest.approx((third[1] - third[0]) / variance**1.5, abs=1e-5)
+    at, step = np.array([-0.1, 0.05, 0.3]), 1e-3
+    slope = (posterior.cdf(at + step) - posterior.cdf(at - step)) / (2 * step)
+    np.testing.assert_allclose(posterior.pdf(at), slope, rtol=1e-4)
+    grid = np.linspace(*posterior.quantile([0.2, 0.8]), 401)
+    assert posterior.mode() == pytest.approx(grid[np.argmax(posterior.pdf(grid))], abs=2e-3)
 
 
 def every_class():
