@@ -111,7 +111,7 @@ OUR_DATA = {
 }  # fmt: skip
 
 # Why we are behind, where we are: (number of the question, peer).
-_NORMAL = "a formula for a normal approximation, two numbers; we draw the posterior"
+_NORMAL = "a formula for a normal approximation, two numbers; ours is a whole posterior"
 _VALUE = "one value, no interval"
 REASONS = {
     ("1", "scikit-learn"): "values, no intervals; MCC and kappa are double integrals",

@@ -25,8 +25,8 @@ What differs from the paper, and what was found by computing it again:
   of all ten triples they come nearest to the paper's accuracy of .75, and still have .82 here. The
   row "hayes_roth, 5 inputs" shows all.
 * Under the prior 0 a matrix without errors has a point mass for its interval, which is why the
-  intervals of near-perfect classifiers cover too little. The column "neutral" is the default prior
-  of the library, 1/3 per cell, in the same place.
+  intervals of near-perfect classifiers cover too little. The column "neutral" is the prior of 1/3
+  per cell in the same place.
 * The bootstrap answers another question (where is the true value?), and here it is asked about a
   new sample. That it covers too little is no defect of the bootstrap.
 * Paper: 2000 loops, standard error .007 at .90. Here: see --replications; errors are printed.

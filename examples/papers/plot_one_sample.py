@@ -17,7 +17,7 @@ import numpy as np
 from skuncertain import ConfusionCounts
 
 one = ConfusionCounts.from_binary(tp=1, fn=0, fp=0, tn=0)
-posterior = one.posterior("accuracy")  # prior: 1/3 per cell, the default
+posterior = one.posterior("accuracy")  # prior: 1/2 on each side, the default
 theirs = one.posterior("accuracy", prior="laplace", model="three_beta")
 predictive = posterior.predictive()
 
@@ -26,7 +26,7 @@ chances = [predictive.prob(high=0.5), predictive.prob(low=0.5)]
 left.bar([0, 1], chances, width=0.08)
 left.set(title="predictive, one new row", xlabel="accuracy", ylabel="probability", ylim=(0, 1))
 x = np.linspace(0.005, 0.995, 100)
-right.plot(x, posterior.pdf(x), label="prior 1/3 per cell (default)")
+right.plot(x, posterior.pdf(x), label="prior 1/2 on each side (default)")
 right.plot(x, theirs.pdf(x), "--", label="three Betas, flat (the paper's)")
 right.set(title="posterior", xlabel="accuracy", ylabel="density", ylim=(0, 4))
 right.legend()

@@ -303,7 +303,9 @@ class Rates:
             return *self._fixed((rows, None)), np.ones((rows.size, 1))
         rule = self._rule_phi.take(rows)
         kinks = self.form.kinks(t, rows)
-        if not np.any((np.asarray(kinks) > 0) & (np.asarray(kinks) < 1)):
+        kinked = np.any((np.asarray(kinks) > 0) & (np.asarray(kinks) < 1))
+        weak = self._least(rows).min(initial=1.0) < _WEAK  # poles want the closer nodes, too
+        if not kinked and not weak:
             return rule.nodes(self.n_phi)
         edges = np.sort(np.clip([np.zeros_like(t), *kinks, np.ones_like(t)], 0.0, 1.0), axis=0)
         others = edges[::-1] if isinstance(self.form, _Kappa) else 1 - edges  # mirrored at 1/2
@@ -362,14 +364,18 @@ class Rates:
 
     def density(self, t, rows):
         """Density at values `t` strictly inside the range."""
-        shapes = self.recall + self.fpr + (() if self.fixed else self.phi)
-        weak = np.min(shapes, axis=0)[rows] < _WEAK
+        weak = self._least(rows) < _WEAK
         value = np.empty(np.shape(t))
         if not weak.all():
             value[~weak] = self._evaluate(t[~weak], rows[~weak], density=True)
         if weak.any():
             value[weak] = self._slope_of_cdf(t[weak], rows[weak])
         return value
+
+    def _least(self, rows):
+        """Smallest shape of every row."""
+        shapes = self.recall + self.fpr + (() if self.fixed else self.phi)
+        return np.min(shapes, axis=0)[rows]
 
     def _slope_of_cdf(self, t, rows):
         """Density by differences: next to poles the integrand of the density has no good rule."""

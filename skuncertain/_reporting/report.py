@@ -44,7 +44,7 @@ class IntervalReport:
     <IntervalReport: 'Classification report', 5 rows; print() it, or use to_frame(), save(path)>
     >>> rows = report.to_dict()["sections"]["scores"]["rows"]
     >>> rows[1]["name"], round(rows[1]["recall"]["low"], 3)
-    ('ill', 0.925)
+    ('ill', 0.868)
     """
 
     summary: dict

@@ -103,7 +103,7 @@ def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None,
     >>> from skuncertain.app._sentence import posterior_sentence
     >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
     >>> posterior_sentence(counts.posterior("recall"), counts)
-    'Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26.'
+    'Recall 1.00, 95 % credible interval 0.87–1.00, Jeffreys prior with calibrated ends, n = 26.'
     """
     if ends is None:
         ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))

@@ -87,7 +87,7 @@ def compare(
     >>> a = ConfusionCounts.from_binary(tp=10, fn=5, fp=10, tn=5)
     >>> b = ConfusionCounts.from_binary(tp=3, fn=3, fp=2, tn=4)
     >>> round(compare(a, b, metric="f1").p_better, 3)
-    0.429
+    0.457
     """
     names, seed = check_names(names), resolve_seed(random_state)
     options = {"prior": prior, "pos_label": pos_label, "n_draws": n_draws, "random_state": seed}

@@ -35,7 +35,7 @@ from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, directed
 from skuncertain.posteriors._about import QUESTION, About
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._beta import BetaPosterior, stack_betas
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
 from skuncertain.posteriors._interval import Interval
 from skuncertain.posteriors._question import (
@@ -108,7 +108,7 @@ class Leaderboard(HasReport):
     ...     "forest": ConfusionCounts([[45, 5], [9, 41]]),
     ... }
     >>> leaderboard(models, metric="accuracy").p_best.round(3)
-    array([0.071, 0.929])
+    array([0.07, 0.93])
     """
 
     names: tuple
@@ -362,10 +362,7 @@ def leaderboard(
     if betas is not None and min(betas.a.min(), betas.b.min()) >= 0.1:
         ranking, about = _rank_exactly(betas, up, random_state)
     else:
-        members = posteriors or [
-            BetaPosterior(a, b, odds=betas.odds, about=About(metric=betas.metric))
-            for a, b in zip(betas.a, betas.b, strict=True)
-        ]
+        members = posteriors or [betas._members(k) for k in range(len(names))]
         ranking, about = _rank_by_draws(members, up, n_draws, random_state)
     ranking = replace(ranking, p_best=ranking.p_best / ranking.p_best.sum())
     rows = [x.n for x in entries if isinstance(x, ConfusionCounts)]
@@ -418,13 +415,8 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
     first = posteriors[0]
     if not all(isinstance(p, BetaPosterior) and p.odds == first.odds for p in posteriors):
         return None, posteriors
-    a, b, observed = (
-        np.array([float(np.asarray(getattr(p, part))) for p in posteriors])
-        for part in ("a", "b", "observed")
-    )
     question, _ = shared_question([p.about for p in posteriors])
-    about = replace(question, observed=observed, prior=first.prior)
-    return BetaPosterior(a, b, odds=first.odds, about=about), posteriors
+    return stack_betas(posteriors, question), posteriors
 
 
 def _posterior(x, metric, prior, pos_label, n_draws, random_state):

@@ -71,7 +71,7 @@ class ComparisonResult(HasReport):
     >>> b = ConfusionCounts.from_binary(tp=50, fn=30, fp=30, tn=35)
     >>> compare(a, b, metric="recall", rope=0.01)
     ComparisonResult(B worse than A in recall with probability 0.99, equivalent 0.00, better 0.00;
-    B - A = -0.186, 95 % interval [-0.320, -0.050]; independent test sets, rope=0.01)
+    B - A = -0.186, 95 % interval [-0.319, -0.049]; independent test sets, rope=0.01)
     """
 
     p_worse: Any

@@ -61,13 +61,13 @@ class CoverageDisplay(Display):
     >>> hits = rng.binomial(30, truth[:, None], size=(3, 500))
     >>> posterior = proportion_posterior(hits, 30 - hits)
     >>> display = CoverageDisplay.from_intervals(
-    ...     {"Jeffreys": posterior.interval()}, truth, x_name="true accuracy"
+    ...     {"default": posterior.interval()}, truth, x_name="true accuracy"
     ... )
     >>> display.to_frame().round(2)
-         method  true accuracy  coverage  error
-    0  Jeffreys            0.7      0.95   0.01
-    1  Jeffreys            0.8      0.94   0.01
-    2  Jeffreys            0.9      0.91   0.01
+        method  true accuracy  coverage  error
+    0  default            0.7      0.95   0.01
+    1  default            0.8      0.94   0.01
+    2  default            0.9      0.97   0.01
     """
 
     x: ArrayLike

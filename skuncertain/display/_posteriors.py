@@ -91,7 +91,7 @@ class PosteriorDisplay(FromCounts, Display):
     >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
     >>> display = PosteriorDisplay.from_counts(counts, metric="recall")
     >>> display.low.round(3), display.high
-    (array([0.925]), array([1.]))
+    (array([0.868]), array([1.]))
     """
 
     names: Any

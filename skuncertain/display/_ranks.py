@@ -80,8 +80,8 @@ class RankDisplay(FromRanking, Display):
     >>> display = RankDisplay.from_leaderboard(board)
     >>> display.to_frame().round(3)
          name  expected_rank  p_best  p_rank_1  p_rank_2
-    0  forest          1.071   0.929     0.929     0.071
-    1    tree          1.929   0.071     0.071     0.929
+    0  forest           1.07    0.93      0.93      0.07
+    1    tree           1.93    0.07      0.07      0.93
     """
 
     names: Any

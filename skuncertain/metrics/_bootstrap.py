@@ -29,6 +29,7 @@ from skuncertain.metrics._posterior import (
 )
 from skuncertain.metrics._priors import cell_prior
 from skuncertain.posteriors._about import About
+from skuncertain.posteriors._beta import GroupedProportionPosterior
 from skuncertain.posteriors._draws import default_draws
 from skuncertain.posteriors._integral import IntegralPosterior
 
@@ -263,7 +264,7 @@ def _weighted_posterior(grouped, matrix, metric, positive, options):
     warn_undefined(observed, metric, matrix, proper)
     if before is not None:
         masks = proportion_masks(metric, matrix.shape[-1], positive)
-        posterior = _ratio_posterior(grouped, masks, before, about)
+        posterior = _ratio_posterior(grouped, masks, before, about, prior.own_proportion)
         if posterior is not None:
             return posterior
     types, repeats = grouped.merged
@@ -279,7 +280,7 @@ def _times(table, columns):
     return (table @ columns).astype(np.int64)
 
 
-def _ratio_posterior(grouped, masks, before, about):
+def _ratio_posterior(grouped, masks, before, about, calibrated):
     """Posterior of a proportion-like metric, without draws; None if that is not possible.
 
     `before` are the shapes of the prior's successes and failures, and the factor of the odds.
@@ -296,7 +297,15 @@ def _ratio_posterior(grouped, masks, before, about):
     share = terms[:, 0] / terms.sum(axis=1)
     if shape.sum() < _LEAST_SHAPE or share.min() == share.max():
         return None
-    return IntegralPosterior(WeightedRatio(odds * terms[:, 0], terms[:, 1], shape), (), about)
+    family = WeightedRatio(odds * terms[:, 0], terms[:, 1], shape)
+    if not calibrated:
+        return IntegralPosterior(family, (), about)
+    sides, sizes = repeats @ types / unit, types.sum(axis=1)
+    # Without a failure, or a success, groups are rows with weights.
+    n = (repeats @ sizes) ** 2 / max(repeats @ np.square(sizes), 1)
+    return GroupedProportionPosterior(
+        family, float(n), odds, replace(about, successes_failures=tuple(sides))
+    )
 
 
 def _drawn_posterior(types, repeats, pseudo, metric, positive, options, about):

@@ -87,7 +87,7 @@ class ConfusionCounts(HasMatrixReport):
     >>> counts.score("recall")
     1.0
     >>> counts.posterior("recall").interval()
-    Interval(low=0.925..., high=1.0)
+    Interval(low=0.867..., high=1.0)
 
     Predictions that do not fit into memory are counted in chunks, and counts add up:
 
@@ -436,12 +436,14 @@ class ConfusionCounts(HasMatrixReport):
         metric : str, Metric or callable
             See :func:`get_metric`.
         prior : str, float or array-like of shape (C, C), default="auto"
-            "auto", "neutral" (1/3 per cell), "jeffreys" (1/2), "laplace" (1), "haldane" (0),
-            "shared", "total_one", a number per cell, or pseudo-counts for all cells, rows true. A
-            BetaPosterior is a prior of the metric itself, if that is a proportion. In the models
-            "three_beta" and "rows" a number stands on each side of each proportion, and a dict
-            gives each its own: ``{"prevalence": (2, 8), "recall": 1}``, "specificity"; with more
-            classes "prevalence" (C,) and "rows" (C, C). What it leaves out has 1/3.
+            "neutral" (1/3 per cell), "jeffreys" (1/2), "laplace" (1), "haldane" (0), "shared",
+            "total_one", a number per cell, or pseudo-counts for all cells, rows true. "auto" is 1/2
+            on each side of a proportion, with calibrated ends (see :meth:`Posterior.interval`);
+            for other metrics "neutral" with two classes, "shared" with more. A BetaPosterior is a
+            prior of the metric itself, if that is a proportion. In the models "three_beta" and
+            "rows" a number stands on each side of each proportion, and a dict gives each its own:
+            ``{"prevalence": (2, 8), "recall": 1}``, "specificity"; with more classes "prevalence"
+            (C,) and "rows" (C, C). What it leaves out has 1/3.
         model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
             One Dirichlet over all cells; or a Dirichlet per true class and one for the class
             frequencies ("rows"), which with two classes is "three_beta".

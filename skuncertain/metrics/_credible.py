@@ -28,11 +28,11 @@ from skuncertain.metrics._counts import ConfusionCounts, counts_of
 from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
-from skuncertain.metrics._priors import LARGEST, PER_CELL, rate_pair
+from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL, rate_pair
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
 from skuncertain.posteriors._interval import Interval
 
 
@@ -200,7 +200,7 @@ def proportion_posterior(
     successes: ArrayLike,
     failures: ArrayLike,
     *,
-    prior: PriorLike = 0.5,
+    prior: PriorLike = "auto",
     metric: MetricLike | None = None,
     pos_label: LabelLike = None,
 ) -> BetaPosterior:
@@ -210,9 +210,10 @@ def proportion_posterior(
     ----------
     successes, failures : int or array-like of int
         Counts.
-    prior : float, str, tuple of two float or BetaPosterior, default=0.5
+    prior : float, str, tuple of two float or BetaPosterior, default="auto"
         Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace"; or
-        pseudo-counts (successes, failures), or the Beta that has them for shapes.
+        pseudo-counts (successes, failures), or the Beta that has them for shapes. "auto" is 1/2
+        with intervals that are calibrated at 0 and 1, see :meth:`Posterior.interval`.
     metric : str, Metric or callable, default=None
         What the proportion is, so that comparisons, leaderboards and plots know its name and
         whether more is better: "accuracy", "recall", "fpr" (successes are then the false alarms).
@@ -237,22 +238,24 @@ def proportion_posterior(
     >>> proportion_posterior(10, 5, prior=(27, 2))  # what 29 earlier rows have shown
     BetaPosterior(metric='proportion', a=37, b=7, prior='27 and 2')
     >>> proportion_posterior(92, 8, metric="sensitivity", pos_label="ill")
-    BetaPosterior(metric='recall', pos_label='ill', a=92.5, b=8.5, prior='0.5 on each side')
+    BetaPosterior(metric='recall', pos_label='ill', a=92.5, b=8.5, prior='default (half a success
+    and half a failure; calibrated ends)')
     """
     hits, misses = fitting_counts("successes and failures", successes=successes, failures=failures)
+    with np.errstate(invalid="ignore"):
+        observed = hits / (hits + misses)
+    about = About(observed=observed, **_question_of_proportion(metric, pos_label))
+    if isinstance(prior, str) and prior == "auto":
+        return calibrated_beta(hits, misses, about=replace(about, prior=OWN.text))
     if isinstance(prior, str):
-        prior = PER_CELL[check_choice("prior", prior, tuple(PER_CELL))]
+        prior = PER_CELL[check_choice("prior", prior, ("auto", *PER_CELL))]
     if isinstance(prior, BetaPosterior | tuple | list | np.ndarray):
         a, b = rate_pair("the proportion", prior)
         text = f"{a:g} and {b:g}"
     else:
         a = b = check_number("prior", prior, low=0, high=LARGEST)
         text = f"{a:g} on each side"
-    with np.errstate(invalid="ignore"):
-        observed = hits / (hits + misses)
-    about = About(observed=observed, prior=text)
-    about = replace(about, **_question_of_proportion(metric, pos_label))
-    return BetaPosterior(hits + a, misses + b, about=about)
+    return BetaPosterior(hits + a, misses + b, about=replace(about, prior=text))
 
 
 def _question_of_proportion(metric, pos_label):

@@ -26,7 +26,7 @@ from skuncertain.metrics._pointwise import RateAtRate, Technique
 from skuncertain.metrics._ranking import ranking_posterior
 from skuncertain.metrics._scores import ScoredRows, of_folds
 from skuncertain.posteriors._base import Posterior
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.posteriors._beta import calibrated_beta
 
 BANDS = ("simultaneous", "pointwise")
 _SAMPLES = 4000  # of uniform order statistics, to find the local level
@@ -294,8 +294,9 @@ def _rates(scores, thresholds, level, technique):
         return technique.interval(reached, n, level)
     tail = local_level(n, level) / 2
     # The share above a threshold lies between those of the order statistics on both sides of it.
+    # With one row on a side the range reaches the end, as that of a single rate does.
     low, high = np.zeros(len(reached)), np.ones(len(reached))
-    some, rest = reached > 0, reached < n
+    some, rest = reached > 1, reached < n - 1
     low[some] = beta_quantile(tail, reached[some].astype(float), n + 1.0 - reached[some])
     high[rest] = beta_quantile(1 - tail, reached[rest] + 1.0, (n - reached[rest]).astype(float))
     return low, high
@@ -522,7 +523,7 @@ def precision_recall_band(
     m1, m0 = int(positive.sum()), int((~positive).sum())
     if prevalence is None:
         share = level ** (1 / 3)  # three things must hold
-        shares: Any = BetaPosterior(m1 + 0.5, m0 + 0.5).interval(share)
+        shares: Any = calibrated_beta(m1, m0).interval(share)
         curve_level = share**2
     else:
         prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12, percent=0)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._numerics.beta_odds import BetaOdds
 from skuncertain._utils.typing import PrevalenceLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
     as_array,
@@ -33,14 +32,19 @@ from skuncertain.metrics._model import build_model, draw_metrics, given_frequenc
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import Metric, get_metric
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior
+from skuncertain.posteriors._beta import (
+    BetaBinomialPosterior,
+    BetaPosterior,
+    OddsPosterior,
+    calibrated_beta,
+)
 from skuncertain.posteriors._draws import DrawsPosterior
-from skuncertain.posteriors._integral import IntegralPosterior
 
 if TYPE_CHECKING:
     from skuncertain.metrics._counts import ConfusionCounts
 
 MODELS = ("dirichlet", "three_beta", "rows")
+_LONGEST_TABLE = 1_000_000  # outcomes of a new test set that are listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,10 +199,10 @@ def view_of(matrix, metric, positive, options):
         as_array("prevalence", prevalence).ndim
     )
     one_of_many = metric.average == "binary" and n_classes > 2
-    if not (one_of_many and options.model == "dirichlet" and one_number):
-        return matrix, positive, resolve_prior(prior, n_classes, positive=positive)
-    resolved = resolve_prior(prior, n_classes if prevalence is None else 2, metric)
-    if resolved.own_proportion:
+    as_two = one_of_many and options.model == "dirichlet" and one_number
+    by_row = options.model != "dirichlet" or prevalence is not None
+    resolved = resolve_prior(prior, 2 if as_two else n_classes, metric, by_row, positive)
+    if not as_two:
         return matrix, positive, resolved
     if resolved.value is prior:  # it was given for the cells of the whole matrix
         pseudo = two_by_two(*collapse(cell_prior(prior, matrix), positive))
@@ -222,10 +226,13 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
         **question_of(metric, options, label),
     )
     if prior.own_proportion:
+        if options.prevalence is not None:
+            build_model(seen, prior, options, positive)  # what cannot be a prevalence is refused
         warn_undefined(observed, metric, matrix, proper=True)
-        return _shown(
-            BetaPosterior(**_own_shapes(seen, rate, positive, options, prior), about=about)
-        )
+        if isinstance(options.prior, BetaPosterior):
+            shapes = _own_shapes(seen, rate, positive, options.prior)
+            return _shown(BetaPosterior(**shapes, about=about))
+        return _shown(calibrated_beta(*proportion_counts(seen, rate, positive), about))
     pseudo = cell_prior(prior.value, seen)
     rows = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
@@ -256,25 +263,23 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
     )
 
 
-def _own_shapes(matrix, metric, positive, options, prior):
-    """Shapes and odds of a metric whose own proportion has the prior."""
-    found, given = proportion_counts(matrix, metric, positive), options.prior
-    if isinstance(given, BetaPosterior):
-        refuse_if(
-            found is None,
-            "prior",
-            f"a BetaPosterior is a prior of a proportion, and metric {metric.name!r} is none: "
-            "give pseudo-counts of the cells.",
-        )
-        refuse_if(
-            found[2] != given.odds,
-            "prior",
-            f"the odds of {metric.name} are {found[2]:g} times those of the proportion that it is "
-            f"made of: its prior is BetaPosterior(a, b, odds={found[2]:g}).",
-        )
+def _own_shapes(matrix, metric, positive, prior):
+    """Shapes and odds of a metric whose own proportion has a Beta for its prior."""
+    found = proportion_counts(matrix, metric, positive)
+    refuse_if(
+        found is None,
+        "prior",
+        f"a BetaPosterior is a prior of a proportion, and metric {metric.name!r} is none: "
+        "give pseudo-counts of the cells.",
+    )
     hits, misses, odds = found
-    before = prior.value if isinstance(prior.value, tuple) else (prior.value, prior.value)
-    return {"a": hits + before[0], "b": misses + before[1], "odds": odds}
+    refuse_if(
+        odds != prior.odds,
+        "prior",
+        f"the odds of {metric.name} are {odds:g} times those of the proportion that it is "
+        f"made of: its prior is BetaPosterior(a, b, odds={odds:g}).",
+    )
+    return {"a": hits + prior.a, "b": misses + prior.b, "odds": odds}
 
 
 def beta_of(hits, misses, odds, about):
@@ -297,8 +302,7 @@ def _shown(posterior):
         return posterior
     if not np.all((posterior.a > 0) & (posterior.b > 0)):
         return None
-    odds = BetaOdds(posterior.a.ravel(), posterior.b.ravel())
-    return IntegralPosterior(odds, posterior.shape, posterior._about)
+    return OddsPosterior(posterior)
 
 
 def posterior_of_draws(draws, seed, about, warning):
@@ -325,30 +329,39 @@ def predictive_of(matrix, metric, positive, options, n, label=None):
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
     matrix, positive, prior = view_of(matrix, metric, positive, options)
-    if isinstance(options.prior, BetaPosterior):
-        shapes = _own_shapes(matrix, metric, positive, options, prior)
-        rows = matrix.sum(axis=(-2, -1)) + sum(prior.value)
-        refuse_if(
-            shapes["odds"] != 1 or not np.allclose(shapes["a"] + shapes["b"], rows, rtol=1e-12),
-            "prior",
-            f"the prior of {metric.name} alone does not say what other cells of a new test set "
-            "hold: give pseudo-counts of the cells.",
-        )
-    elif prior.own_proportion:  # a new test set needs all cells
-        matrix, positive = two_by_two(*collapse(matrix, positive)), 1
-        prior = resolve_prior(options.prior, 2)
+    given = isinstance(options.prior, BetaPosterior)
+    if given:
+        _own_shapes(matrix, metric, positive, options.prior)  # what is no proportion is refused
+    shares = _shares_of_all_rows(matrix, metric, positive, prior)
+    refuse_if(
+        given and shares is None,
+        "prior",
+        f"the prior of {metric.name} alone does not say what other cells of a new test set hold: "
+        "give pseudo-counts of the cells.",
+    )
+    listed = shares is not None and (given or n <= _LONGEST_TABLE)
+    if prior.own_proportion and not listed:  # new tables need all cells
+        prior = resolve_prior(options.prior, matrix.shape[-1])
     about = About(prior=prior.text, **question_of(metric, options, label, n))
-    if isinstance(options.prior, BetaPosterior):
-        return BetaBinomialPosterior(shapes["a"], shapes["b"], n, about)
+    if listed and options.one_dirichlet(prior):
+        return BetaBinomialPosterior(*shares, n, about)
     joint = build_model(matrix, prior, options, positive)
-    found = proportion_counts(joint.rows, metric, positive) if joint.matched else None
-    if found is not None and found[2] == 1 and n <= 1_000_000:  # else the table is too long
-        hits, misses, _ = found
-        if np.allclose(hits + misses, joint.rows.sum(axis=(-2, -1)), rtol=1e-12):
-            return BetaBinomialPosterior(hits, misses, n, about)
     draws, seed = draw_metrics(joint, [metric], positive, options, n=n)
     text = f"{{name}} is 0/0 on {{share:.2%}} of the new test sets of {n} rows; they are left out."
     return posterior_of_draws(draws[0], seed, about, text)
+
+
+def _shares_of_all_rows(matrix, metric, positive, prior):
+    """Shapes of a proportion that every row belongs to, such as accuracy; None for any other."""
+    before = 0.0 if prior.own_proportion else cell_prior(prior.value, matrix)
+    found = proportion_counts(matrix + before, metric, positive)
+    if found is None or found[2] != 1:
+        return None
+    hits, misses, _ = found
+    if not np.allclose(hits + misses, (matrix + before).sum(axis=(-2, -1)), rtol=1e-12):
+        return None
+    a, b = np.broadcast_to(prior.value if prior.own_proportion else 0.0, 2)
+    return hits + a, misses + b
 
 
 def weak_prior(matrix, pseudo):
@@ -392,15 +405,14 @@ def cell_rates(matrix, prior):
     On the diagonal it is the recall of the class.
     """
     resolved = resolve_prior(prior, matrix.shape[-1], get_metric("recall"))
-    if resolved.own_proportion:
-        pseudo = rest = resolved.value
-    else:
-        pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
-        rest = pseudo.sum(axis=-1, keepdims=True) - pseudo
     others = matrix.sum(axis=-1, keepdims=True) - matrix
     with np.errstate(invalid="ignore"):
         observed = matrix / (matrix + others)
     about = About(metric="rate", observed=observed)
+    if resolved.own_proportion:
+        return calibrated_beta(matrix, others, about=about)
+    pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
+    rest = pseudo.sum(axis=-1, keepdims=True) - pseudo
     return BetaPosterior(matrix + pseudo, others + rest, about=about)
 
 

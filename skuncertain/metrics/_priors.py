@@ -21,15 +21,16 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.posteriors._beta import BetaPosterior
+from skuncertain.metrics._formulas import proportion_odds
+from skuncertain.posteriors._beta import HALF, BetaPosterior
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
 LARGEST = 1e12  # beyond, sums with the counts lose them
 _OF_A_RATE = 1 / 3  # pseudo-rows on each side of a rate that is not named: the neutral prior
 NAMES = ("auto", *PER_CELL, "shared", "total_one")
 
-# Scores of one class among many whose own proportion gets a Jeffreys prior under "auto".
-_OWN_PROPORTION = ("recall", "fnr", "precision", "fdr", "f1", "jaccard")
+# Proportions of one true class, whatever is assumed of the others.
+_WITHIN_A_ROW = ("recall", "fnr", "specificity", "fpr")
 
 
 class ResolvedPrior(NamedTuple):
@@ -61,11 +62,11 @@ class ResolvedPrior(NamedTuple):
 
 _NEUTRAL = ResolvedPrior("neutral", "default (1/3 of a row per cell)")
 _SHARED = ResolvedPrior("shared", "default (one pseudo-row per class)")
-_OWN = ResolvedPrior(0.5, "default (half a success and half a failure per class)", True)
+OWN = ResolvedPrior(HALF, "default (half a success and half a failure; calibrated ends)", True)
 _TITLES = {
     _NEUTRAL.text: "neutral prior",
     _SHARED.text: "shared prior",
-    _OWN.text: "Jeffreys prior",
+    OWN.text: "Jeffreys prior with calibrated ends",
     "jeffreys": "Jeffreys prior",
     "laplace": "Laplace prior",
     "haldane": "Haldane prior",
@@ -73,12 +74,13 @@ _TITLES = {
 }
 
 
-def resolve_prior(prior, n_classes, metric=None, positive=1):
+def resolve_prior(prior, n_classes, metric=None, by_row=False, positive=1):
     """Replace "auto" by what it means, and say so in words.
 
-    `prior` is what `check_prior` returns. Without a metric, or for one that sees all cells, "auto"
-    is neutral for two classes and shared for more. One class among many is seen as two classes,
-    unless the metric is a proportion of its own that deserves a prior of its own.
+    `prior` is what `check_prior` returns. For a proportion "auto" is half a row on each of its own
+    two sides, in tables of any size; with `by_row` (a model of the rows, or another prevalence)
+    only a rate within one true class is such a proportion. Otherwise, and without a metric, "auto"
+    is neutral for two classes, or for one class among many, and shared for more.
     """
     if isinstance(prior, ResolvedPrior):
         return prior
@@ -91,8 +93,10 @@ def resolve_prior(prior, n_classes, metric=None, positive=1):
     if not (isinstance(prior, str) and prior == "auto"):
         return ResolvedPrior(prior, describe_prior(prior))
     one_class = metric is not None and metric.average == "binary"
-    if one_class and n_classes > 2 and metric.base in _OWN_PROPORTION:
-        return _OWN
+    if metric is not None and proportion_odds(metric) is not None:
+        rates = _WITHIN_A_ROW if n_classes == 2 else _WITHIN_A_ROW[:2]
+        if not by_row or metric.name in rates:
+            return OWN
     return _NEUTRAL if one_class or n_classes == 2 else _SHARED
 
 
@@ -192,11 +196,20 @@ def prior_title(text):
 
 
 def join_texts(texts):
-    """Texts of the priors of classes and of averages over them as one."""
+    """Texts of the priors of several metrics of one matrix as one, each said once."""
     texts = [text for text in dict.fromkeys(texts) if text]
-    if len(texts) == 2 and texts == [_OWN.text, _SHARED.text]:
-        return f"{_OWN.text[:-1]}; for averages {_SHARED.text.partition('(')[2]}"
-    return "; ".join(texts)
+    parts = {
+        OWN.text: "proportions: half a success and half a failure, calibrated ends",
+        _NEUTRAL.text: "other metrics: 1/3 of a row per cell",
+        _SHARED.text: "other metrics: one pseudo-row per class",
+    }
+    if _NEUTRAL.text in texts and _SHARED.text in texts:
+        parts[_NEUTRAL.text] = "others of one class: 1/3 of a row per cell"
+        parts[_SHARED.text] = "others of all classes: one pseudo-row per class"
+    said = [part for text, part in parts.items() if text in texts]
+    if len(texts) == 1 or len(said) < len(texts):
+        return "; ".join(texts)
+    return f"default ({'; '.join(said)})"
 
 
 def cell_prior(prior, matrix):

@@ -41,7 +41,6 @@ from skuncertain.metrics._posterior import (
 from skuncertain.metrics._priors import cell_prior, check_prior, join_texts, resolve_prior
 from skuncertain.metrics._registry import get_metric, named_metrics
 from skuncertain.posteriors._about import About, plain_prevalence, prevalence_text
-from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior
 
 BASES = ("precision", "recall", "f1")
@@ -534,7 +533,7 @@ def _cells(matrix, rates, places, level, kind):
         shares = matrix[at] / matrix.sum(axis=-1)[at[0]]
     if rates is None:
         return [{"value": share} for share in shares]
-    shown = BetaPosterior(rates.a[at], rates.b[at], about=About(observed=rates.observed[at]))
+    shown = rates._members(at)
     ends = (np.broadcast_to(end, shares.shape) for end in shown.interval(level, kind))
     return [
         interval_cell((low, high), share) for low, high, share in zip(*ends, shares, strict=True)

@@ -456,7 +456,7 @@ def make_bound_scorer(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> cross_val_score(tree, X, y, cv=3, scoring=make_bound_scorer("f1")).round(3)
-    array([0.883, 0.92 , 0.866])
+    array([0.884, 0.921, 0.867])
     """
     check_choice("bound", bound, BOUNDS)
     check_level(level)

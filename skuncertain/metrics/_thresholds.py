@@ -370,7 +370,7 @@ def intervals_at_thresholds(
     >>> tuned = TunedThresholdClassifierCV(GaussianNB(), scoring="f1").fit(X_train, y_train)
     >>> report = intervals_at_thresholds(y_test, tuned, X=X_test)
     >>> report.posterior("f1").interval()
-    Interval(low=0.899..., high=0.970...)
+    Interval(low=0.900..., high=0.971...)
     """
     level, kind = check_level(level), check_kind(kind)
     scores, pos_label, found = _read_scores(y_score, X, pos_label)

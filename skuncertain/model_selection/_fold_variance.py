@@ -39,6 +39,9 @@ class FoldVariance:
         (K - 1) times the between-fold variance that the folds' class counts do not explain, over
         the stratified variance: about chi-squared with K - 1 degrees of freedom if all folds share
         one error rate per class.
+    at_end : ndarray of bool
+        Whether the metric is at an end of its range, in all folds alike, so that they cannot
+        disagree.
     n_folds, n_repeats : float
         K, folds of one repetition, and R, repetitions. K is fractional if a fold was lost.
     """
@@ -47,6 +50,7 @@ class FoldVariance:
     between: np.ndarray
     stratified: np.ndarray
     statistic: np.ndarray
+    at_end: np.ndarray
     n_folds: float
     n_repeats: int
 
@@ -55,7 +59,9 @@ class FoldVariance:
         k, r = self.n_folds, self.n_repeats
         if k <= 1:
             return np.ones_like(self.binomial)
-        needed = self.binomial + k / (k - 1) * (1 + 1 / r) / 2 * self.between
+        # Folds that cannot disagree say nothing: they get what independent folds have on average.
+        between = np.where(self.at_end, self.binomial, self.between)
+        needed = self.binomial + k / (k - 1) * (1 + 1 / r) / 2 * between
         if estimand == "model":
             weight = 1.0 if r >= 5 else 0.5
             needed = needed + weight * k * np.maximum(self.between - self.stratified, 0.0)
@@ -117,11 +123,12 @@ def fold_variance(folds, metric, positive, n_repeats):
         binomial = _divided(rate * (1 - rate), n)
         influence = a - _divided(hits, n)[..., None] * (a + b)
         between = _divided(np.square(influence).sum(axis=-1), n**2)
+        at_end = (hits == 0) ^ (misses == 0)
         if (success + failure).any(axis=1).sum() == 1:  # within one true class: simply binomial
             stratified = binomial
     unbiased = k / (k - 1) / n_repeats if k > 1 else 0.0
     statistic = _divided((k - 1) * unbiased * np.square(excess).sum(axis=-1), stratified)
-    return FoldVariance(binomial, between * unbiased, stratified, statistic, k, n_repeats)
+    return FoldVariance(binomial, between * unbiased, stratified, statistic, at_end, k, n_repeats)
 
 
 def _divided(top, bottom):

@@ -114,7 +114,7 @@ class SequentialStep:
     >>> step = watch.update(ConfusionCounts.from_binary(tp=35, fn=15, fp=20, tn=180))
     >>> step
     SequentialStep(batch 2: recall 0.700 on 250 rows, worse than before with probability 1.00; all
-    in all 0.833, 95 % interval [0.768, 0.887])
+    in all 0.833, 95 % interval [0.768, 0.886])
     >>> step.comparison.p_better < 0.01
     True
     """
@@ -296,7 +296,8 @@ class SequentialPosterior:
     pos_label : label, default=None
         Positive class, see :class:`ConfusionCounts`.
     prior : str, float or array-like of shape (C, C), default="auto"
-        See :meth:`ConfusionCounts.posterior`. It is not discounted.
+        See :meth:`ConfusionCounts.posterior`. It is not discounted; the calibrated ends of
+        proportions under "auto" go by what is left of the counts.
     level : float, default=0.95
         Probability of the intervals.
     kind : {"eti", "hdi"}, default="eti"
@@ -333,7 +334,7 @@ class SequentialPosterior:
     >>> step = watch.update(["cat", "dog", "dog"], ["cat", "dog", "cat"])
     >>> step = watch.update(["cat"] * 20 + ["dog"] * 20, ["cat"] * 18 + ["dog"] * 22)
     >>> watch
-    SequentialPosterior(accuracy after 2 batches, 43 rows: 0.930, 95 % interval [0.821, 0.978])
+    SequentialPosterior(accuracy after 2 batches, 43 rows: 0.930, 95 % interval [0.825, 0.980])
     >>> round(step.p_worse, 2)
     0.05
     """

@@ -242,6 +242,8 @@ class ProportionStudy(_Study):
         # From here on the longest interval can be observed, however lopsided the prior is: it is
         # that of a mean of 1/2, for F1 of a Jaccard index of .22.
         self.lopsided = int(np.ceil(5 * max(ends.a.max(), ends.b.max())))
+        # With calibrated ends, so many outcomes at either end are not in line with the others.
+        self.edge = 0 if ends.about.successes_failures is None else 2
 
     def _posterior(self, hits, misses):
         matrix = np.zeros((hits.size, self.n_classes, self.n_classes))
@@ -255,7 +257,7 @@ class ProportionStudy(_Study):
         hits, n = np.broadcast_arrays(hits, n)
         flat, rest = hits.ravel(), (n - hits).ravel()
         size = max(1, _CELLS_AT_ONCE // self.n_classes**2)
-        parts = [slice(start, start + size) for start in range(0, flat.size, size)]
+        parts = [slice(start, start + size) for start in range(0, max(flat.size, 1), size)]
         posteriors = (self._posterior(flat[part], rest[part]) for part in parts)
         widths = [posterior.interval(self.level, self.kind).width for posterior in posteriors]
         return np.concatenate(widths).reshape(hits.shape)
@@ -266,18 +268,37 @@ class ProportionStudy(_Study):
         return self.widths(k, n), mass
 
     def _worst(self, n):
-        """Number of successes with the longest interval: the width rises, then falls."""
+        """Number of successes with the longest interval: the width rises, then falls.
+
+        Outcomes with calibrated ends are left out: 1 success may have a longer interval than 2.
+        """
         return 1 + last_true(
             lambda k, rows: self.widths(k + 1, n[rows, None]) > self.widths(k, n[rows, None]),
-            np.full(n.shape, -1),
-            n,
+            np.full(n.shape, self.edge - 1),
+            n - self.edge,
         )
+
+    def _longest(self, n):
+        """Length of the longest interval, those with calibrated ends among them."""
+        ends = np.arange(self.edge), n[:, None] - np.arange(self.edge)
+        lengths = [self.widths(k, n[:, None]) for k in (self._worst(n)[:, None], *ends)]
+        return np.concatenate(lengths, axis=1).max(axis=1)
+
+    def _irregular(self, n, width):
+        """Whether a narrow outcome lies between a calibrated one that is wide and the worst."""
+        if not self.edge:
+            return np.zeros(n.shape, dtype=bool)
+        near, irregular = np.arange(self.edge + 1), n <= self.lopsided
+        for k in (near, n[:, None] - near):
+            narrow = self.widths(np.clip(k, 0, n[:, None]), n[:, None]) <= width
+            irregular = irregular | np.any(narrow[:, 1:] & ~narrow[:, :-1], axis=1)
+        return irregular
 
     def _narrow(self, n, width):
         """Most successes, and most failures, up to which outcomes are narrow enough; -1 for none.
 
         They count from the two ends towards the worst outcome. Neither falls as n grows: one more
-        sample that leads away from the worst outcome makes an interval shorter.
+        sample that leads away from the worst outcome makes an interval shorter. No n is irregular.
         """
         worst = self._worst(n)
         wide = self.widths(worst, n) > width
@@ -304,8 +325,7 @@ class ProportionStudy(_Study):
         power = power - TOLERANCE
 
         def worst_is_wide(n, _):
-            flat = n.ravel()
-            return (self.widths(self._worst(flat), flat) > width).reshape(n.shape)
+            return (self._longest(n.ravel()) > width).reshape(n.shape)
 
         high = max(int(np.ceil(4 / width**2)), self.lopsided)
         while worst_is_wide(np.array([high]), None).item():
@@ -315,8 +335,14 @@ class ProportionStudy(_Study):
         def scan(low, high, last):
             """Last n that fails, or first n that holds, in a block; None if there is none."""
             points = np.unique(np.linspace(low, high, _BLOCKS + 1).astype(int))
-            hits, misses = self._narrow(points, width)
-            holds = self._probability((hits, misses), points) >= power
+            hits, misses = np.full((2, points.size), -1 if last else MOST)  # nothing is decided
+            odd = self._irregular(points, width)
+            hits[~odd], misses[~odd] = self._narrow(points[~odd], width)
+            reached = self._probability((hits, misses), points)
+            for k in np.flatnonzero(odd):
+                lengths, mass = self.distribution(points[k])
+                reached[k] = mass[lengths <= width].sum()
+            holds = reached >= power
             ends = (slice(None, -1), slice(1, None))
             start, stop = ends if last else ends[::-1]
             bound = self._probability((hits[start], misses[start]), points[stop])

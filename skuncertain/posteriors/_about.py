@@ -32,6 +32,9 @@ class About:
         Direction of the metric; None if it has none.
     closing : bool or ndarray, default=True
         Whether the prior is weak enough for the boundary rule.
+    successes_failures : tuple of ndarray, default=None
+        Rows on the two sides of a proportion, for intervals with calibrated ends (see
+        `Posterior.interval`); None if the ends are those of the posterior.
     origin : object, default=None
         What `Posterior.updated` and `Posterior.predictive` go back to.
     diagnostics : FoldDiagnostics, default=None
@@ -74,6 +77,7 @@ class About:
     description: str | None = None
     greater_is_better: bool | None = True
     closing: bool | np.ndarray = True
+    successes_failures: tuple[np.ndarray, np.ndarray] | None = None
     origin: Any = None
     diagnostics: Any = None
     moment_error: float | np.ndarray = 0.0

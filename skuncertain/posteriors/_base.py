@@ -341,6 +341,11 @@ class Posterior:
         stays the plain quantile. A prior with more than 1/2 on an empty cell (for a proportion:
         more than 1 on the empty side) is an opinion of its own and leaves the interval open.
 
+        Proportions (and F1) under the default prior have calibrated ends, because the posterior
+        alone is too sure of a perfect score: n of n rows give (alpha / 2)**(1 / n) to 1, with
+        alpha = 1 - level (alpha**(1 / n), the rule of three, for "hdi"), and an equal-tailed
+        interval reaches up to 1 with one failure, too; likewise at 0.
+
         Under the default prior the equal-tailed interval of an average over classes with few rows
         is wider than its quantiles are apart: the posterior alone would be too short.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,12 +16,15 @@ from skuncertain._numerics.beta import (
     odds_slope,
     scale_odds,
 )
+from skuncertain._numerics.beta_odds import BetaOdds
 from skuncertain._numerics.quadrature import beta_moments, beta_skewness
 from skuncertain._utils.validation import as_numbers, check_number, refuse_if
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, fits
+from skuncertain.posteriors._integral import IntegralPosterior
 
 LARGEST_SHAPE = 1e100  # sums and squares of shapes must be floats
+HALF = 0.5  # Jeffreys' prior on each side of a proportion
 
 
 class BetaPosterior(Posterior):
@@ -120,6 +125,126 @@ class BetaPosterior(Posterior):
     def _hdi(self, level):
         low, high = beta_hdi(self.a, self.b, level, self.odds)
         return self._to_metric(low), self._to_metric(high)
+
+    def _ends(self, level, kind):
+        low, high = super()._ends(level, kind)
+        if self._about.successes_failures is None:
+            return low, high
+        tail = _tail_of_luck(level, kind, self.a + self.b - 2 * HALF)
+        far = self._to_metric(np.exp(-tail)), self._to_metric(-np.expm1(-tail))
+        return calibrate_ends(self, (low, high), kind, *far)
+
+    def _members(self, index):
+        """The posteriors of a stack that an index selects."""
+
+        def select(values):
+            return np.broadcast_to(values, self.shape)[index]
+
+        rows = self._about.successes_failures
+        about = replace(
+            self._about,
+            observed=select(self.observed),
+            successes_failures=None if rows is None else tuple(map(select, rows)),
+        )
+        return BetaPosterior(select(self.a), select(self.b), odds=self.odds, about=about)
+
+
+def _tail_of_luck(level, kind, n):
+    """Minus the logarithm of the rate at which n successes in a row have a tail's probability.
+
+    It is the tail on one side, or both of them for a highest-density interval, which is one-sided.
+    """
+    tail = (1 - level) / 2 if kind == "eti" else 1 - level
+    with np.errstate(divide="ignore"):
+        return -np.log(tail) / n
+
+
+def calibrate_ends(posterior, ends, kind, lucky, unlucky):
+    """Ends of an interval where few rows are on one side of the proportion.
+
+    The posterior alone is too sure there. Without a failure the lower end is `lucky`, that of
+    Clopper and Pearson; without a success the upper end is `unlucky`. An equal-tailed interval
+    with one row on a side reaches the end of the range there.
+    """
+    (low, high), (least, most) = ends, posterior.range
+    hits, misses = posterior.about.successes_failures
+    if kind == "eti":
+        low, high = np.where(hits <= 1, least, low), np.where(misses <= 1, most, high)
+    low = np.where(hits == 0, least, np.where(misses == 0, lucky, low))
+    high = np.where(misses == 0, most, np.where(hits == 0, unlucky, high))
+    return low, high
+
+
+class OddsPosterior(IntegralPosterior):
+    """Posterior of the odds of a proportion that has a Beta posterior.
+
+    Parameters
+    ----------
+    rate : BetaPosterior
+        Posterior of the proportion, with positive shapes, about the odds.
+    """
+
+    def __init__(self, rate):
+        super().__init__(BetaOdds(rate.a.ravel(), rate.b.ravel()), rate.shape, rate.about)
+        self._n = rate.a + rate.b - 2 * HALF
+
+    def _ends(self, level, kind):
+        ends = super()._ends(level, kind)
+        if self._about.successes_failures is None:
+            return ends
+        with np.errstate(divide="ignore", over="ignore"):
+            unlucky = np.expm1(_tail_of_luck(level, kind, self._n))
+            return calibrate_ends(self, ends, kind, 1 / unlucky, unlucky)
+
+
+class GroupedProportionPosterior(IntegralPosterior):
+    """Posterior of a proportion whose rows come in groups; intervals have calibrated ends.
+
+    Parameters
+    ----------
+    family : object
+        See `IntegralPosterior`.
+    n : float
+        Rows that the groups are worth where all rows are on one side.
+    odds : float
+        The odds of the metric are so many times those of the proportion.
+    about : About
+        What the posterior is about, with the rows on both sides.
+    """
+
+    def __init__(self, family, n, odds, about):
+        super().__init__(family, (), about)
+        self._n, self._odds = n, odds
+
+    def _ends(self, level, kind):
+        tail = _tail_of_luck(level, kind, self._n)
+        far = (scale_odds(end, self._odds) for end in (np.exp(-tail), -np.expm1(-tail)))
+        return calibrate_ends(self, super()._ends(level, kind), kind, *far)
+
+
+def stack_betas(posteriors, question):
+    """Single posteriors with the same odds as one stack about the question that they share."""
+    nothing = np.nan, np.nan  # neither 0 nor 1: the ends are those of the posterior
+    columns = [(p.a, p.b, p.observed, *(p.about.successes_failures or nothing)) for p in posteriors]
+    a, b, observed, hits, misses = np.array(columns, dtype=float).T
+    about = replace(
+        question,
+        observed=observed,
+        prior=posteriors[0].prior,
+        successes_failures=(hits, misses),
+    )
+    return BetaPosterior(a, b, odds=posteriors[0].odds, about=about)
+
+
+def calibrated_beta(hits, misses, odds=1.0, about=About(), rows=None):
+    """Posterior of a proportion under the default prior: its intervals have calibrated ends.
+
+    `rows` are the numbers of rows behind `hits` and `misses`, if these are not whole numbers.
+    """
+    rows = tuple(np.asarray(side) for side in ((hits, misses) if rows is None else rows))
+    return BetaPosterior(
+        hits + HALF, misses + HALF, odds=odds, about=replace(about, successes_failures=rows)
+    )
 
 
 class BetaBinomialPosterior(Posterior):

@@ -114,13 +114,13 @@ class IntegralPosterior(Posterior):
         with np.errstate(divide="ignore", invalid="ignore"):  # flat far out: solved below
             move = miss * step / (rough(e + step) - rough(e))
         e = e + move
-        little = np.minimum(1e-8, 0.01 * np.minimum(p, 1 - p))  # far out every bit counts
+        little = np.minimum(1e-10, 0.01 * np.minimum(p, 1 - p))  # far out every bit counts
         left = np.flatnonzero(~((np.abs(miss) < little) & np.isfinite(e)))
         if left.size:
             again = p[left] - through(family.cdf, left)(e[left])
             with np.errstate(divide="ignore", invalid="ignore"):
                 e[left] += move[left] * again / (miss[left] - again)
-            small = np.abs(again) <= np.minimum(0.1 * np.abs(miss[left]), 1e2 * little[left])
+            small = np.abs(again) <= np.minimum(0.1 * np.abs(miss[left]), 1e4 * little[left])
             small &= np.abs(miss[left] * again) < 1e-12
             left = left[~(small & np.isfinite(e[left]))]
         if left.size:

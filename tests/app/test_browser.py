@@ -108,7 +108,8 @@ def test_counts_become_an_interval(visit):
     expect(shown(page, "span")).to_contain_text(span(counts.posterior("recall").interval()))
     expect(shown(page, "value")).to_have_text("1.000")
     expect(shown(page, "sentence")).to_have_text(
-        "Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26."
+        "Recall 1.00, 95 % credible interval 0.87–1.00, Jeffreys prior with calibrated ends, "
+        "n = 26."
     )
     for name in ("precision", "f1", "balanced_accuracy"):
         page.select_option("#metric", name)

@@ -107,7 +107,10 @@ def test_first_page_is_the_example(client):
     low, high = COUNTS.posterior("recall").interval()
     assert f"{low:.3f} to {high:.3f}" in text_of(by_id(tree, "out-span"))
     assert text_of(by_id(tree, "out-value")) == "1.000"
-    said = "Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26."
+    said = (
+        "Recall 1.00, 95 % credible interval 0.87–1.00, "
+        "Jeffreys prior with calibrated ends, n = 26."
+    )
     assert text_of(by_id(tree, "out-sentence")) == said
     for name, value in {"tp": "26", "fn": "0", "fp": "2", "tn": "6"}.items():
         assert by_id(tree, name).get("value") == value
@@ -147,7 +150,7 @@ def test_every_metric(client, name):
 
 def test_probabilities_against_scipy(client):
     found = answer(client, low="0.9", high="0.99")
-    beta = stats.beta(26 + 1 / 3, 1 / 3)
+    beta = stats.beta(26.5, 0.5)
     p = beta.cdf(0.99) - beta.cdf(0.9)
     assert fact(found, "P(0.9 < recall < 0.99)") == f"{p:.2f}"
     cells = {"tp": "28", "fn": "9", "fp": "4", "tn": "3"}
@@ -178,7 +181,7 @@ def test_another_prevalence(client):
 
 def test_predictive_distribution_against_scipy(client):
     found = answer(client, metric="accuracy", show="predictive", n_new="20")
-    exact = stats.betabinom(20, 32 + 2 / 3, 2 + 2 / 3)
+    exact = stats.betabinom(20, 32.5, 2.5)
     np.testing.assert_allclose(numbers(found["span"]), exact.ppf([0.025, 0.975]) / 20, atol=5e-4)
     assert float(fact(found, "P(accuracy > 0.9)")) == pytest.approx(exact.sf(18), abs=0.005)
     assert "for a new test set of 20 rows" in found["sentence"]
@@ -521,7 +524,7 @@ def test_downloads(client):
     response = client.post("/download/one/html", data=FIELDS["one"], headers=SAME)
     tree = parse(response)
     assert text_of(tree.find("head/title")) == "Recall of one classifier"
-    assert "1.000 [0.925, 1.000]" in text_of(tree.find("body"))
+    assert "1.000 [0.868, 1.000]" in text_of(tree.find("body"))
     for page in ("two", "plan"):
         for kind in ("html", "csv"):
             response = client.post(f"/download/{page}/{kind}", data=FIELDS[page], headers=SAME)

@@ -22,7 +22,10 @@ def sentence(metric, counts=COUNTS, *, prior="auto", **options):
 
 
 def test_example():
-    said = "Recall 1.00, 95 % credible interval 0.93–1.00, neutral prior, n = 26."
+    said = (
+        "Recall 1.00, 95 % credible interval 0.87–1.00, "
+        "Jeffreys prior with calibrated ends, n = 26."
+    )
     assert sentence("recall") == said
 
 

@@ -509,7 +509,7 @@ def test_program_serves_and_ends_on_interrupt(program, tmp_path):
     assert url.startswith("http://127.0.0.1:")
     status, page = fetch(url)
     assert status == 200
-    assert "0.925 to 1.000" in page
+    assert "0.868 to 1.000" in page
     waited = threading.Event()
     for _ in range(600):
         if note.exists():

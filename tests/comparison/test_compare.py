@@ -177,7 +177,7 @@ def test_swapping_mirrors_what_is_drawn(global_random_seed):
 
 def test_less_can_be_better():
     result = compare(A, B, metric="fpr", rope=0.02)
-    fpr_a, fpr_b = stats.beta(35 + 1 / 3, 30 + 1 / 3), stats.beta(30 + 1 / 3, 35 + 1 / 3)
+    fpr_a, fpr_b = stats.beta(35.5, 30.5), stats.beta(30.5, 35.5)
     better = integral(lambda x: fpr_b.cdf(max(x - 0.02, 0)) * fpr_a.pdf(x), around(fpr_a))
     assert result.p_better == pytest.approx(better, abs=1e-10)
     assert not result.greater_is_better

@@ -140,7 +140,7 @@ def test_save_of_other_formats_buffers_and_users_metadata(tmp_path):
     image = pytest.importorskip("PIL.Image").open(buffer)
     assert image.text["Author"] == "me"
     assert image.text["Title"] == "a $tree$"
-    assert "0.760 [0.631, 0.863]" in image.text["Description"]
+    assert "0.760 [0.629, 0.862]" in image.text["Description"]
     unplotted = CoverageDisplay(x=[0.5, 0.6], coverage={"a": [0.9, 0.95]}, level=0.95)
     unplotted.save(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 1000

@@ -51,13 +51,19 @@ def boxes(y, score, level, band):
             n, k = len(part), int(np.sum(part >= threshold))
             if band == "pointwise":
                 tail = (1 - np.sqrt(level)) / 2
-                beta = stats.beta(k + 0.5, n - k + 0.5)
-                low, high = beta.ppf(tail), beta.ppf(1 - tail)
+                # Jeffreys' interval, and Clopper and Pearson's end where all or none are reached
+                low = stats.beta(k + 0.5, n - k + 0.5).ppf(tail) if k < n else tail ** (1 / n)
+                high = stats.beta(k + 0.5, n - k + 0.5).ppf(1 - tail) if k else 1 - tail ** (1 / n)
             else:
                 tail = local_tail(n)
                 low = stats.beta(k, n + 1 - k).ppf(tail) if k else 0.0
                 high = stats.beta(k + 1, n - k).ppf(1 - tail) if k < n else 1.0
-            ranges.append((low if k else 0.0, high if k < n else 1.0))
+            # One row on a side does not prove that the rate is off the end.
+            if k <= 1 and not (band == "pointwise" and k == n):
+                low = 0.0
+            if n - k <= 1 and not (band == "pointwise" and k == 0):
+                high = 1.0
+            ranges.append((low, high))
         found.append(ranges)
     return np.array(found)
 
@@ -168,13 +174,14 @@ def test_pr_band_is_the_image_of_the_roc_band(band, prevalence, global_random_se
 
 @pytest.mark.parametrize("band", ["simultaneous"])
 def test_a_negative_on_top_proves_nothing_about_small_recalls(band):
-    """The best row is a negative one, and still there may be positives above all negatives."""
-    y, score = np.repeat([0, 1], 30), np.r_[np.arange(29), 100.0, 10 + np.arange(30)]
+    """The best rows are negative ones, and still there may be positives above all negatives."""
+    y, score = np.repeat([0, 1], 30), np.r_[np.arange(28), 100.0, 101.0, 10 + np.arange(30)]
     found = precision_recall_band(y, score, band=band)
     _, high = found.at([0, 1e-12, 1e-6, 1e-3])
     np.testing.assert_array_equal(high, 1)
     assert found.high[0] == 1
-    # As many positives as could be above the best row: the rate of 0 hits among 30.
+    # As many positives as could be above the best row: the rate of 0 hits among 30. The rate of
+    # false positives may be 0 with one of them above the threshold, not with two.
     edge = found.boxes.tpr[1][0]
     assert 0.05 < edge < 0.3
     assert found.at(edge)[1] == 1

@@ -256,8 +256,8 @@ def test_class_never_predicted_gets_a_wide_interval_and_a_warning():
     counts = ConfusionCounts([[40, 5, 0], [3, 30, 0], [4, 6, 0]])
     with pytest.warns(UndefinedMetricWarning, match="0/0 in the data"):
         posterior = counts.posterior("precision", pos_label=2)
-    # Beta(1/2, 1/2)
-    assert posterior.interval() == pytest.approx((0.00154, 0.99846), abs=1e-5)
+    assert posterior.quantile(0.025) == pytest.approx(0.00154, abs=1e-5)  # Beta(1/2, 1/2)
+    assert posterior.interval() == (0, 1)  # without any row everything is possible
     with pytest.warns(UndefinedMetricWarning):
         macro = counts.posterior("precision_macro")
     assert np.isfinite(macro.interval()).all()

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skuncertain import ConfusionCounts
-from skuncertain.metrics._priors import cell_prior, check_prior, scale_prior
+from skuncertain.metrics._priors import cell_prior, check_prior, join_texts, scale_prior
 
 ABOVE = np.nextafter(1e12, np.inf)
 
@@ -98,3 +98,40 @@ def test_the_default_prior_so_many_times(factor):
     assert_allclose(cell_prior(scale_prior(factor, two).value, two), factor / 3, rtol=1e-15)
     rows = cell_prior(scale_prior(factor, three).value, three).sum(axis=-1)
     assert_allclose(rows, factor, rtol=1e-14)
+
+
+OWN = "proportions: half a success and half a failure, calibrated ends"
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "metrics", "said"),
+    [
+        (2, ["accuracy", "recall"], "half a success and half a failure; calibrated ends"),
+        (2, ["mcc", "accuracy"], f"{OWN}; other metrics: 1/3 of a row per cell"),
+        (2, None, f"{OWN}; other metrics: 1/3 of a row per cell"),
+        (3, None, f"{OWN}; other metrics: one pseudo-row per class"),
+        (10, None, f"{OWN}; other metrics: one pseudo-row per class"),
+        (3, ["mcc"], "one pseudo-row per class"),
+    ],
+)
+def test_a_report_names_its_priors_in_one_line(n_classes, metrics, said):
+    counts = ConfusionCounts(30 * np.eye(n_classes, dtype=int) + 3)
+    report = counts.report(metrics=metrics, random_state=0)
+    assert report.to_dict()["settings"]["prior"] == f"default ({said})"
+    line = next(line for line in str(report).splitlines() if line.startswith("prior"))
+    assert line.endswith(f"default ({said})")
+    assert f"default ({said})" in report.to_html()
+
+
+def test_priors_of_one_class_and_of_all():
+    counts = ConfusionCounts(30 * np.eye(3, dtype=int) + 3)
+    texts = [
+        counts.posterior(name, pos_label=0, n_draws=10, random_state=0).prior
+        for name in ("dor", "f1_macro", "recall")
+    ]
+    assert join_texts(texts) == (
+        f"default ({OWN}; others of one class: 1/3 of a row per cell; "
+        "others of all classes: one pseudo-row per class)"
+    )
+    assert join_texts([texts[2], "jeffreys"]) == f"{texts[2]}; jeffreys"
+    assert join_texts([None, "0.5", "0.5"]) == "0.5"

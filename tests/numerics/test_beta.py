@@ -248,8 +248,9 @@ def test_boundary_rule_closes_the_interval_but_not_the_quantile():
     assert perfect.interval().high == 1.0
     assert perfect.quantile(0.975) < 1.0
     assert proportion_posterior(0, 26).interval().low == 0.0
-    inner = proportion_posterior(25, 1).interval()
-    assert inner.high < 1.0
+    assert proportion_posterior(25, 1).interval().high == 1.0  # calibrated: one failure, too
+    assert proportion_posterior(25, 1, prior=0.5).interval().high < 1.0
+    assert proportion_posterior(24, 2).interval().high < 1.0
     assert (
         ConfusionCounts.from_binary(tp=26, fn=0, fp=0, tn=9).posterior("mcc").interval().high == 1
     )

@@ -154,14 +154,16 @@ KINDS = {
     "predictions": (
         lambda: interval_report([0] * 40 + [1] * 60, [0, 1] * 50, **ASK),
         lambda: interval_report([0] * 4 + [1] * 60, [0, 1] * 32, **ASK),
-        "default (1/3 of a row per cell) & Dirichlet posterior of one test set & - & 100 rows & -",
+        "default (proportions: half a success and half a failure, calibrated ends; other metrics: "
+        "1/3 of a row per cell) & Dirichlet posterior of one test set & - & 100 rows & -",
         "What are precision, recall and F1 of this one model on rows like these 100",
         "fewer than 5 rows in class 0",
     ),
     "classification": (
         lambda: interval_report(PETS, **ASK),
         lambda: interval_report(ConfusionCounts([[3, 1], [2, 40]]), **ASK),
-        "default (1/3 of a row per cell) & Dirichlet posterior of one test set & - & 100 rows & -",
+        "default (proportions: half a success and half a failure, calibrated ends; other metrics: "
+        "1/3 of a row per cell) & Dirichlet posterior of one test set & - & 100 rows & -",
         "What are precision, recall and F1 of this one model on rows like these 100",
         "fewer than 5 rows in class 0",
     ),
@@ -183,7 +185,8 @@ KINDS = {
     "compare": (
         lambda: compare(*TWO, metric="recall").report(**ASK),
         lambda: compare(TWO[0], EMPTY, metric="recall").report(**ASK),
-        "default (1/3 of a row per cell) & independent test sets & - & 108 and 108 rows & -",
+        "default (half a success and half a failure; calibrated ends) & independent test sets & - "
+        "& 108 and 108 rows & -",
         "By how much do the models B and A differ in recall",
         "recall is 0/0 in the data",
     ),
@@ -214,7 +217,8 @@ KINDS = {
     "leaderboard": (
         lambda: leaderboard(MODELS, metric="recall", **ASK).report(),
         lambda: leaderboard(MODELS | {"none": EMPTY}, metric="recall", **ASK).report(),
-        "default (1/3 of a row per cell) & independent, exact & - & 107 to 108 rows & -",
+        "default (half a success and half a failure; calibrated ends) & independent, exact & - "
+        "& 107 to 108 rows & -",
         "Which of these 3 models is the best",
         "recall is 0/0 in the data",
     ),

@@ -3,6 +3,8 @@
 `counts` are arrays ``(..., C, C)`` of floats, rows true. NaN stands for 0/0.
 """
 
+import math
+
 import numpy as np
 
 
@@ -109,3 +111,17 @@ def value(name, counts, positive=1):
         return values.mean(-1)
     weight = counts.sum(-1)
     return ratio((values * weight).sum(-1), weight.sum(-1))
+
+
+def calibrated_ends(hits, misses, tail):
+    """Ends of the default interval without a failure, or without a success; NaN elsewhere.
+
+    The far end is the rate at which so many rows in a row have the probability `tail`.
+    """
+    low, high = np.full((2, len(hits)), np.nan)
+    for k, (hit, miss) in enumerate(zip(hits.tolist(), misses.tolist(), strict=True)):
+        if miss == 0:
+            low[k], high[k] = tail ** (1 / hit) if hit else 0.0, 1.0
+        elif hit == 0:
+            low[k], high[k] = 0.0, -math.expm1(math.log(tail) / miss)
+    return low, high

@@ -204,12 +204,24 @@ def proportions(source):
     n = source.pick((1, 64))
     hits, misses = make.matrices(source, (n,), 2)[:, 0].T
     prior, proper = source.pick(
-        ((0.5, True), (1, True), ("neutral", True), ("haldane", False), (1e-3, True), (50, True))
+        (
+            *(("auto", True), ("auto", True), (0.5, True), (1, True), ("neutral", True)),
+            *(("haldane", False), (1e-3, True), (50, True)),
+        )
     )
     level, kind = make.level(source), make.interval_kind(source)
     source.note(hits=hits, misses=misses, prior=prior, level=level, kind=kind)
     posterior = proportion_posterior(hits, misses, prior=prior)
-    check_posterior(posterior, level, kind, proper=proper, default=prior == 0.5)
+    low, high = check_posterior(
+        posterior, level, kind, proper=proper, default=prior in ("auto", 0.5)
+    )
+    if prior == "auto":
+        ends = naive.calibrated_ends(hits, misses, (1 - level) / 2 if kind == "eti" else 1 - level)
+        close(low, np.where(np.isnan(ends[0]), low, ends[0]), "the lower end")
+        close(high, np.where(np.isnan(ends[1]), high, ends[1]), "the upper end")
+        if kind == "eti":
+            require(np.all(low[(hits == 1) & (misses > 0)] == 0), "one success, low above 0")
+            require(np.all(high[(misses == 1) & (hits > 0)] == 1), "one failure, high below 1")
     close(posterior.observed, naive.ratio(hits, hits + misses), "the share differs")
     return n
 
