@@ -160,9 +160,11 @@ class DrawsPosterior(Posterior):
         """Warn if so few draws lie beyond a quantile that it is mostly chance."""
         tail = np.minimum(q, 1 - q)
         far = tail[(tail > 0) & (tail < _USUAL_TAIL)]
-        beyond = self.n_draws * float(np.min(far, initial=1.0))
+        if far.size == 0:
+            return
+        beyond = self.n_draws * float(far.min())
         if beyond < _FEWEST_BEYOND:
-            enough = int(np.ceil(_FEWEST_BEYOND / np.min(far) / 1000 - 1e-6)) * 1000
+            enough = int(np.ceil(_FEWEST_BEYOND / far.min() / 1000 - 1e-6)) * 1000
             warn_user(
                 f"{beyond:.3g} of {self.n_draws} draws lie beyond the quantile that is asked for: "
                 f"it is uncertain, see interval_error(). n_draws={enough} leaves "
