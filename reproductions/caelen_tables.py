@@ -51,7 +51,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import StratifiedKFold
 
 from skuncertain import ConfusionCounts
-from skuncertain._numerics.shortest_interval import shortest_of_sorted
 from skuncertain.metrics import get_metric
 
 METRICS = ("accuracy", "g_score", "f1")
@@ -285,8 +284,15 @@ def bootstrap(tested, metric, positive, level, seed):
         n = matrix.sum()
         draws = rng.multinomial(n, matrix.ravel() / n, size=DRAWS).reshape(-1, 2, 2)
         values = np.sort(get_metric(metric)(draws, positive=positive, zero_division=0.0))
-        ends.append(shortest_of_sorted(values, level))
+        ends.append(shortest(values, level))
     return np.array(ends).T
+
+
+def shortest(values, level):
+    """Shortest interval that holds a share `level` of sorted values."""
+    inside = min(int(np.ceil(level * values.size)), values.size - 1)
+    start = np.argmin(values[inside:] - values[: values.size - inside])
+    return values[start], values[start + inside]
 
 
 def covered(ends, value):

@@ -7,6 +7,7 @@ A wrong argument is an :class:`InvalidParameterError`, which is both a ``ValueEr
 
 __all__ = [
     "DegenerateIntervalWarning",
+    "FewDrawsWarning",
     "FoldDisagreementWarning",
     "InvalidParameterError",
     "SmallSampleWarning",
@@ -110,6 +111,21 @@ class DegenerateIntervalWarning(UserWarning):
     >>> import warnings
     >>> from skuncertain.exceptions import DegenerateIntervalWarning
     >>> warnings.simplefilter("error", DegenerateIntervalWarning)  # make it an error
+    """
+
+
+class FewDrawsWarning(UserWarning):
+    """A quantile far out in the tail of a posterior rests on few draws.
+
+    See Also
+    --------
+    SmallSampleWarning : An interval from too few rows.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skuncertain.exceptions import FewDrawsWarning
+    >>> warnings.simplefilter("error", FewDrawsWarning)  # make it an error
     """
 
 

@@ -13,6 +13,9 @@ Two things are done otherwise. The true MCC is an integral instead of the score 
 rows. And the intervals are equal-tailed: where the shortest 10 % of 1000 draws lie is mostly
 chance, and they held the true MCC in 26 to 40 % of the runs after 150 batches and more, for two
 forests.
+
+One forest is shown here. With eight (random states 0 to 7) the true MCC was in 80 to 92 % of the
+10 % predictive intervals after 150 batches and more, 87 % on average: Caelen's 90 % is one of them.
 """
 
 # %%

@@ -298,6 +298,21 @@ def _scan_hdi(a, b, level, odds):
     return tuple(np.take_along_axis(x, best, axis=1)[:, 0] for x in (x_low, x_high))
 
 
+def beta_mode(a, b, odds=1.0):
+    """Mode of M, where odds(M) = `odds` * odds(X) and X ~ Beta(a, b), in the coordinate of M.
+
+    A pole is the mode, of two poles the stronger one; NaN where no value is: a uniform density, two
+    poles of equal shapes, two shapes of 0.
+    """
+    if odds < 1:
+        return 1 - beta_mode(b, a, 1 / odds)
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    x = scale_odds(_peak(np.maximum(a, 1.0), np.maximum(b, 1.0), odds - 1.0), odds)
+    x = np.where((a < 1) & (a < b), 0.0, x)
+    x = np.where((b < 1) & (b < a), 1.0, x)
+    return np.where((a == b) & ((a < 1) | ((a == 1) & (odds == 1))), np.nan, x)
+
+
 def scale_odds(x, odds):
     """Return m with odds(m) = odds * odds(x)."""
     return odds * x / (1 + (odds - 1) * x)
@@ -361,16 +376,24 @@ def _hdi_start(a, b, level, mode):
 
 
 def _logit_mode(a, b, k):
-    """Logit of the mode of M in the coordinate of X (a quadratic equation; k = odds - 1)."""
+    """Logit of the mode of M in the coordinate of X, for shapes above 1 (k = odds - 1)."""
     if k == 0:
         return np.log((a - 1) / (b - 1))
+    x = np.clip(_peak(a, b, k), 1e-300, 1 - 1e-16)
+    return np.log(x) - log1p(-x)
+
+
+def _peak(a, b, k):
+    """Mode of M in the coordinate of X, for shapes of at least 1: a quadratic equation."""
+    if k == 0:
+        with np.errstate(invalid="ignore"):
+            return (a - 1) / (a + b - 2)
     # k (a + b) x**2 - [k (a + 1) - (a + b - 2)] x - (a - 1) = 0, the root in (0, 1)
     quadratic, linear, constant = k * (a + b), k * (a + 1) - (a + b - 2), a - 1
     root = np.sqrt(linear**2 + 4 * quadratic * constant)
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.where(linear > 0, (linear + root) / (2 * quadratic), 2 * constant / (root - linear))
-    x = np.clip(x, 1e-300, 1 - 1e-16)
-    return np.log(x) - log1p(-x)
+    return np.where(linear + constant == 0, 0.0, np.minimum(x, 1.0))  # 0/0: a double root at 0
 
 
 def _hdi_terms(e, a, b, k, centre, log_norm):

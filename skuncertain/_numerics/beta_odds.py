@@ -9,7 +9,7 @@ from skuncertain._numerics.beta import (
     log_beta_density_at_mean,
     logit_density_drop,
 )
-from skuncertain._numerics.quadrature import Link
+from skuncertain._numerics.quadrature import Link, power_skewness
 
 
 class BetaOdds:
@@ -56,6 +56,10 @@ class BetaOdds:
             mean = np.where(b > 1, a / (b - 1), np.inf)
             variance = a * (a + b - 1) / ((b - 2) * (b - 1) ** 2)
         return mean, np.where(b > 2, variance, np.inf)
+
+    def skewness(self):
+        """Skewness of every row."""
+        return power_skewness(((self.a, self.b), 1, -1))
 
     def sample(self, rng, size):
         """Independent draws of shape (size, rows)."""

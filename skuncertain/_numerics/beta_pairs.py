@@ -20,8 +20,11 @@ from skuncertain._numerics.quadrature import (
     Influence,
     Integrand,
     beta_moments,
+    beta_skewness,
     combine_to_one_peak,
     moments_by_rule,
+    power_skewness,
+    skewness_by_rule,
 )
 
 # Nodes of a whole range and of a cut one: for shapes of 1 and more, below, and far below. Measured
@@ -75,6 +78,8 @@ class Operation:
         Solutions for one of them; the second may be missing.
     moments : callable, default=None
         ``moments(u, v)`` returns mean and variance from the shapes; by quadrature if missing.
+    skewness : callable, default=None
+        ``skewness(u, v)`` likewise.
     """
 
     key: tuple
@@ -82,6 +87,7 @@ class Operation:
     u_given_v: Inverse
     v_given_u: Inverse | None = None
     moments: Callable | None = None
+    skewness: Callable | None = None
 
     def __reduce__(self):
         return operation, self.key
@@ -107,6 +113,12 @@ def _everywhere(t):
 def _difference_moments(u, v):
     (mean_u, variance_u), (mean_v, variance_v) = beta_moments(*u), beta_moments(*v)
     return mean_u - mean_v, variance_u + variance_v
+
+
+def _difference_skewness(u, v):
+    """Third cumulants of independent variables are subtracted."""
+    thirds = [beta_skewness(*x) * beta_moments(*x)[1] ** 1.5 for x in (u, v)]
+    return (thirds[0] - thirds[1]) / _difference_moments(u, v)[1] ** 1.5
 
 
 def _mean_moments(u, v):
@@ -247,6 +259,7 @@ _OPERATIONS = {
             u_given_v=_U_OF_DIFFERENCE,
             v_given_u=_V_OF_DIFFERENCE,
             moments=_difference_moments,
+            skewness=_difference_skewness,
         ),
         # Balanced accuracy, macro precision of two classes: (1 + u - v) / 2
         Operation(
@@ -255,6 +268,7 @@ _OPERATIONS = {
             u_given_v=_U_OF_MEAN,
             v_given_u=_V_OF_MEAN,
             moments=_mean_moments,
+            skewness=_difference_skewness,
         ),
         # Likelihood ratios
         Operation(
@@ -263,6 +277,7 @@ _OPERATIONS = {
             u_given_v=_U_OF_RATIO,
             v_given_u=_V_OF_RATIO,
             moments=lambda u, v: _power_moments((u, 1, 0), (v, -1, 0)),
+            skewness=lambda u, v: power_skewness((u, 1, 0), (v, -1, 0)),
         ),
         # The prevalence threshold, falling in the likelihood ratio: 1 / (1 + sqrt(u / v))
         Operation(
@@ -292,6 +307,7 @@ _OPERATIONS = {
                 lambda t, u, u_: (u / (u + t * u_), t * u_ / (u + t * u_)), _everywhere, False
             ),
             moments=lambda u, v: _power_moments((u, 1, -1), (v, -1, 1)),
+            skewness=lambda u, v: power_skewness((u, 1, -1), (v, -1, 1)),
         ),
         # v is the share of rows on which two models disagree, u who is right: v (2 u - 1)
         Operation(
@@ -394,6 +410,16 @@ class Pair:
         if self.operation.moments is not None:
             return self.operation.moments(self.u, self.v)
         return moments_by_rule(
+            lambda u, u_, v, v_, _: self.operation.forward(u, u_, v, v_),
+            [self.u, self.v],
+            [128, 128],
+        )
+
+    def skewness(self):
+        """Skewness of every row."""
+        if self.operation.skewness is not None:
+            return self.operation.skewness(self.u, self.v)
+        return skewness_by_rule(
             lambda u, u_, v, v_, _: self.operation.forward(u, u_, v, v_),
             [self.u, self.v],
             [128, 128],

@@ -17,6 +17,7 @@ from skuncertain._numerics.quadrature import (
     Integrand,
     combine_to_one_peak,
     moments_by_rule,
+    skewness_by_rule,
 )
 
 _NODES = (80, 112)  # of the false positive rate: a whole range, a cut one
@@ -388,13 +389,21 @@ class Rates:
 
     def moments(self):
         """Mean and variance of every row."""
+        return moments_by_rule(*self._rule())
+
+    def skewness(self):
+        """Skewness of every row."""
+        return skewness_by_rule(*self._rule())
+
+    def _rule(self):
+        """The metric as a function of its variables, these, and their numbers of nodes."""
         if self.fixed:
-            return moments_by_rule(
+            return (
                 lambda x, x_, y, y_, row: self.form.value(*self._fixed(row), x, x_, y, y_, row),
                 [self.recall, self.fpr],
                 [128, 128],
             )
-        return moments_by_rule(
+        return (
             lambda x, x_, y, y_, *phi_row: self.form.value(*phi_row[:2], x, x_, y, y_, phi_row[2]),
             [self.recall, self.fpr, self.phi],
             [96, 96, 64],

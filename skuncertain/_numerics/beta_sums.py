@@ -16,6 +16,7 @@ from skuncertain._numerics.quadrature import (
     N_NODES,
     BetaRule,
     beta_moments,
+    beta_skewness,
     combine_to_one_peak,
 )
 
@@ -72,6 +73,12 @@ class BetaSum:
         moments = beta_moments(self.a.ravel(), self.b.ravel(), self.odds)
         mean, variance = (moment.reshape(self.a.shape) for moment in moments)
         return (self.weights * mean).sum(axis=1), (self.weights**2 * variance).sum(axis=1)
+
+    def skewness(self):
+        """Skewness of every row: third cumulants add."""
+        shapes = self.a.ravel(), self.b.ravel(), self.odds
+        third = (beta_skewness(*shapes) * beta_moments(*shapes)[1] ** 1.5).reshape(self.a.shape)
+        return (self.weights**3 * third).sum(axis=1) / self.moments()[1] ** 1.5
 
     def sample(self, rng, size):
         """Independent draws of shape (size, rows)."""

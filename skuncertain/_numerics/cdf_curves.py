@@ -240,9 +240,11 @@ def difference_integral(a, b, t, density=False):
     x = (middle[pick, None] + half[pick, None] * _GAUSS).ravel()
     weight, rate_a, rate_b = (half[pick, None] * _WEIGHT).ravel(), a.density(x), b.density(x + t)
     if density:
-        at_ends = b.density(ends + t)
-        lines = mass_a[narrow] @ (at_ends[1:] + at_ends[:-1])[narrow] / 2
-        return weight @ (rate_a * rate_b) + lines
+        # Next to a singular point of one the other is smooth: the mass of the first counts with the
+        # density of the other, as its own is a difference of rounded values over next to nothing.
+        own, other = (0.5 * (at[1:] + at[:-1]) for at in (a.density(ends), b.density(ends + t)))
+        lines = np.where(np.abs(other) <= np.abs(own), mass_a * other, mass_b * own)
+        return weight @ (rate_a * rate_b) + lines[narrow].sum()
     # Half of it is what both have gained between the ends, half the difference of the integrals.
     inner = weight @ (rate_a * b.cdf(x + t) - rate_b * a.cdf(x))
     whole = at_a[1:] * at_b[1:] - at_a[:-1] * at_b[:-1]

@@ -365,12 +365,78 @@ def beta_moments(a, b, odds=1.0):
     return mean, variance
 
 
+def beta_skewness(a, b, odds=1.0):
+    """Skewness of M with `odds` times the odds of X ~ Beta(a, b), (rows,); NaN if constant."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = 2 * (b - a) / (a + b + 2) * np.sqrt((a + b + 1) / a / b)
+    skewness[(a == 0) | (b == 0)] = np.nan
+    proper = np.flatnonzero((a > 0) & (b > 0)) if odds != 1 else np.empty(0)
+    for start in range(0, proper.size, 4096):
+        part = proper[start : start + 4096]
+        with np.errstate(invalid="ignore"):
+            x, _, weight = BetaRule(a[part], b[part]).nodes()
+        found = _skewness(scale_odds(x, odds), weight / weight.sum(axis=1, keepdims=True))
+        # Where the rule fails M is a multiple of X, or 1 - M of 1 - X: see `beta_moments`.
+        skewness[part] = np.where(np.isfinite(found), found, skewness[part])
+    return skewness
+
+
+def power_skewness(*factors):
+    """Skewness of a product of factors ((a, b), r, s): u**r (1 - u)**s, which is u, 1/u or odds.
+
+    From the relative steps E[M**(k+1)] / E[M**k] of the moments, which are rational; differences of
+    the moments themselves would cancel. Infinite where only the third one is, NaN where the second
+    one is infinite, too.
+    """
+    steps, most = [0.0, 0.0], np.inf
+    for (a, b), r, s in factors:
+        if (r, s) == (-1, 1):  # the odds of 1 - u
+            a, b, r, s = b, a, 1, -1
+        most = np.minimum(most, {(1, 0): np.inf, (-1, 0): a, (1, -1): b}[r, s])  # moments below
+        for k in (0, 1):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                own = {
+                    (1, 0): b / ((a + b + k + 1) * (a + k)),
+                    (-1, 0): b / ((a - k - 2) * (a + b - k - 1)),
+                    (1, -1): (a + b - 1) / ((b - k - 2) * (a + k)),
+                }[r, s]
+                steps[k] = steps[k] + own + steps[k] * own
+    first, second = steps
+    with np.errstate(invalid="ignore"):
+        third = second - first + first**2 + 2 * first * second + first**2 * second
+        found = third / np.where(first > 0, first, np.nan) ** 1.5
+    return np.where(most > 3, found, np.where(most > 2, np.inf, np.nan))
+
+
+def _skewness(values, weight):
+    """Skewness of values (rows, n) with weights that sum to 1."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        away = values - (weight * values).sum(axis=1, keepdims=True)
+        return (weight * away**3).sum(axis=1) / (weight * away**2).sum(axis=1) ** 1.5
+
+
 def moments_by_rule(forward, variables, n_nodes):
     """Mean and variance by the product of one-dimensional rules, one row at a time."""
-    size = variables[0][0].size
+    mean, variance = np.empty((2, variables[0][0].size))
+    for row, values, weight in _product_rule(forward, variables, n_nodes):
+        mean[row] = (weight * values).sum() / weight.sum()
+        variance[row] = (weight * (values - mean[row]) ** 2).sum() / weight.sum()
+    return mean, variance
+
+
+def skewness_by_rule(forward, variables, n_nodes):
+    """Skewness by the product of one-dimensional rules, one row at a time."""
+    skewness = np.empty(variables[0][0].size)
+    for row, values, weight in _product_rule(forward, variables, n_nodes):
+        weight = np.broadcast_to(weight, values.shape).ravel()[None]
+        skewness[row] = _skewness(values.ravel()[None], weight / weight.sum())[0]
+    return skewness
+
+
+def _product_rule(forward, variables, n_nodes):
+    """Yield (row, values, weights) at the nodes of the product of one-dimensional rules."""
     rules = [BetaRule(a, b) for a, b in variables]
-    mean, variance = np.empty(size), np.empty(size)
-    for row in range(size):
+    for row in range(variables[0][0].size):
         arguments, weight = [], np.ones(1)
         for axis, (rule, n) in enumerate(zip(rules, n_nodes, strict=True)):
             x, x_, w = (part[0] for part in rule.nodes(n, rows=[row]))
@@ -378,11 +444,7 @@ def moments_by_rule(forward, variables, n_nodes):
             shape[axis] = -1
             arguments += [x.reshape(shape), x_.reshape(shape)]
             weight = weight[..., None] * w
-        weight = weight[0]
-        values = forward(*arguments, row)
-        mean[row] = (weight * values).sum() / weight.sum()
-        variance[row] = (weight * (values - mean[row]) ** 2).sum() / weight.sum()
-    return mean, variance
+        yield row, forward(*arguments, row), weight[0]
 
 
 class Link:

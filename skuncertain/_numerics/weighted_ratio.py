@@ -11,6 +11,8 @@ the integrand, meets one smooth bump, and the trapezoidal rule needs some tens o
 groups as for a million.
 """
 
+from functools import cached_property
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -61,15 +63,25 @@ class WeightedRatio:
 
     def moments(self):
         """Mean and variance: integrals over the Laplace transform of the denominator."""
-        first, _ = self._deviations(self._middle)
-        mean = self._middle + first
-        return np.array([mean]), np.array([self._deviations(mean)[1]])
+        mean, second, _ = self._central
+        return np.array([mean]), np.array([second])
+
+    def skewness(self):
+        """Skewness, by the same integrals."""
+        _, second, third = self._central
+        return np.array([third / second**1.5])
+
+    @cached_property
+    def _central(self):
+        """Mean, and the mean of the square and of the cube of what differs from it."""
+        mean = self._middle + self._deviations(self._middle)[0]
+        return mean, *self._deviations(mean)[1:]
 
     def _deviations(self, centre):
-        """Mean of the ratio less `centre`, and of the square of that.
+        """Mean of the ratio less `centre`, and of the square and of the cube of that.
 
-        1/T is the integral of exp(-tT) over t, 1/T**2 that of t exp(-tT), and the mean of a product
-        with exp(-tT) only scales the weights.
+        1/T is the integral of exp(-tT) over t, 1/T**2 that of t exp(-tT), 1/T**3 that of half of
+        t**2 exp(-tT), and the mean of a product with exp(-tT) only scales the weights.
         """
         total = self.x + self.y
         moved = self.x * (1 - centre) - self.y * centre
@@ -77,7 +89,7 @@ class WeightedRatio:
         v, step = np.linspace(-4.0, min(6 + 40 / self.shape.sum(), 300.0), 600, retstep=True)
         t = np.exp(v - np.exp(-v)) / (self.shape @ total)
         weight = t * (1 + np.exp(-v)) * step
-        first = second = 0.0
+        first = second = third = 0.0
         chunk = max(1, _AT_ONCE // total.size)
         for start in range(0, t.size, chunk):
             s = t[start : start + chunk, None]
@@ -85,8 +97,10 @@ class WeightedRatio:
             transform = weight[start : start + chunk] * np.exp(-np.log1p(s * total) @ self.shape)
             mean = damped @ self.shape
             first += transform @ mean
-            second += (transform * s[:, 0]) @ (mean**2 + damped**2 @ self.shape)
-        return first, second
+            square, cube = damped**2 @ self.shape, 2 * damped**3 @ self.shape  # cumulants
+            second += (transform * s[:, 0]) @ (mean**2 + square)
+            third += (transform * s[:, 0] ** 2 / 2) @ (mean**3 + 3 * mean * square + cube)
+        return first, second, third
 
     def sample(self, rng, size):
         """Independent draws of shape (size, 1)."""

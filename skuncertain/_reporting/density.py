@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from skuncertain._utils.warnings import silence
+from skuncertain.exceptions import FewDrawsWarning
 from skuncertain.posteriors._beta import BetaBinomialPosterior
 
 
@@ -11,7 +13,8 @@ def density_curve(posterior, low, high, n_points=None):
     A point mass is one point of infinite density, an undefined posterior none. Fewer points than by
     default do for a small picture that must be there at once.
     """
-    first, last = (float(end) for end in posterior.quantile([0.0005, 0.9995]))
+    with silence(FewDrawsWarning):  # where a picture ends
+        first, last = (float(end) for end in posterior.quantile([0.0005, 0.9995]))
     if np.isnan(first) or np.isposinf(first) or np.isneginf(last):
         return np.empty(0), np.empty(0)
     if first == last:

@@ -1,6 +1,6 @@
 """What public functions accept, under the names that their signatures show."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
@@ -15,6 +15,6 @@ LabelsLike: TypeAlias = Sequence[LabelLike] | ArrayLike
 MetricLike: TypeAlias = Union[str, "Metric", Callable[..., Any]]
 MetricsLike: TypeAlias = MetricLike | Iterable[MetricLike]
 PrevalenceLike: TypeAlias = Union["BetaPosterior", ArrayLike]
-PriorLike: TypeAlias = str | float | ArrayLike
+PriorLike: TypeAlias = Union[str, float, ArrayLike, "BetaPosterior", Mapping[str, Any]]
 RandomStateLike: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 FloatOrArray: TypeAlias = float | np.ndarray

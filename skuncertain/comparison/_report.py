@@ -11,6 +11,7 @@ from skuncertain._reporting.build import (
 )
 from skuncertain._reporting.text import folds_text, share_cell
 from skuncertain._utils.warnings import collect, silence
+from skuncertain.exceptions import FewDrawsWarning
 
 _POINTS = 241
 READING = (
@@ -106,7 +107,8 @@ def _question(result, of):
 
 def _density(result, a, b):
     difference = result.difference
-    ends = [float(end) for end in difference.quantile([0.0005, 0.9995])]
+    with silence(FewDrawsWarning):  # where a picture ends
+        ends = [float(end) for end in difference.quantile([0.0005, 0.9995])]
     x, y = [float(difference.median())], [0.0]
     if not np.isfinite([*ends, *x]).all():
         return None

@@ -84,7 +84,7 @@ class _CurveDisplay(Display):
         level : float, default=0.95
             Probability of the band.
         band : {"simultaneous", "pointwise"}, default="simultaneous"
-            For the whole curve at once, or for one threshold that was chosen before.
+            For the whole curve at once, or for one place on the x axis.
         labels, pos_label : object, default=None
             See :func:`auc_posterior`.
         ax, name, **plot_kwargs : object

@@ -50,6 +50,8 @@ class JointDisplay(FromCounts, Display):
         By name, the observed values ``(x, y)``.
     level : float, default=0.95
         Share of the draws within the region.
+    n : int, default=None
+        Number of rows of the new test sets that the draws are of; None for a posterior.
 
     Attributes
     ----------
@@ -89,6 +91,7 @@ class JointDisplay(FromCounts, Display):
     metrics: tuple[str, str] = ("x", "y")
     observed: dict | None = None
     level: float = 0.95
+    n: int | None = None
 
     @classmethod
     def from_posterior(
@@ -125,6 +128,12 @@ class JointDisplay(FromCounts, Display):
         level, found = check_level(level), as_named(joint, JointPosterior, "joint")
         chosen = next(iter(found.values())).metrics if metrics is None else metrics
         chosen = [_name_and_range(metric)[0] for metric in _two_metrics(chosen)]
+        sizes = {one.n for one in found.values()}
+        refuse_if(
+            len(sizes) > 1,
+            "joint",
+            "joint must hold posteriors only, or draws of new test sets of one size only.",
+        )
         single = observed is not None and not hasattr(observed, "items")
         observed = {None: observed} if single else observed or {}
         _, own = shared_question(one.about for one in found.values())
@@ -138,6 +147,7 @@ class JointDisplay(FromCounts, Display):
             "metrics": tuple(chosen),
             "observed": {told.get(key, key): seen for key, seen in observed.items()} or None,
             "level": level,
+            "n": sizes.pop(),
         }
         return cls._shown(data, ax, name, plot_kwargs)
 
@@ -250,7 +260,8 @@ class JointDisplay(FromCounts, Display):
         self._limit(ax, before)
         self.iso_lines_ = draw_iso_f1(ax) if iso_f1 else []
         return self._finish(
-            xlabel=f"{self.metrics[0]}; outline: {level_text(self.level)} credible region",
+            xlabel=f"{self.metrics[0]}; outline: {level_text(self.level)} {self._kind()} region"
+            + ("" if self.n is None else f", new test sets of {self.n} rows"),
             ylabel=self.metrics[1],
             title=None if alone else name,
             legend=ax.get_legend_handles_labels(),
@@ -300,6 +311,9 @@ class JointDisplay(FromCounts, Display):
             _, (bottom, top) = _name_and_range(self.metrics[k])
             setter(max(low - room, bottom - 0.3 * room), min(high + room, top + 0.3 * room))
 
+    def _kind(self):
+        return "credible" if self.n is None else "predictive"
+
     def _columns(self):
         sizes = [draws.shape[1] for draws in self.draws.values()]
         names = np.repeat(np.array(list(self.draws), dtype=object), sizes)
@@ -309,7 +323,8 @@ class JointDisplay(FromCounts, Display):
 
     def _sentences(self):
         x, y = self.metrics
-        yield f"Joint posterior of {x} and {y} with the region that holds {level_text(self.level)}."
+        of = "posterior" if self.n is None else f"predictive distribution, n = {self.n},"
+        yield f"Joint {of} of {x} and {y} with the region that holds {level_text(self.level)}."
         texts = []
         for key, outline in self.region.items():
             text = "" if key is None else f"{key}: "

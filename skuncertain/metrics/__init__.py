@@ -6,7 +6,7 @@ scorers for ``scoring=`` live here too.
 """
 
 from skuncertain._reporting.report import IntervalReport
-from skuncertain.metrics._confidence import confidence_interval
+from skuncertain.metrics._confidence import bootstrap_distribution, confidence_interval
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import credible_interval, metric_posterior, proportion_posterior
 from skuncertain.metrics._curves import (
@@ -34,6 +34,7 @@ __all__ = [
     "ThresholdIntervals",
     "auc_posterior",
     "average_precision_posterior",
+    "bootstrap_distribution",
     "confidence_interval",
     "credible_interval",
     "get_metric",

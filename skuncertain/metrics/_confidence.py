@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,9 @@ from skuncertain._utils.typing import (
 from skuncertain._utils.validation import (
     check_bool,
     check_choice,
+    check_draws,
     check_integer,
+    check_kind,
     check_level,
     refuse_if,
     resolve_seed,
@@ -28,19 +31,24 @@ from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._bootstrap import (
     bca_interval,
+    group_replicates,
     jackknife_cells,
+    jackknife_groups,
     multinomial_replicates,
     percentile_interval,
 )
 from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
-from skuncertain.metrics._group_bootstrap import group_replicates, jackknife_groups
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._draws import DrawsPosterior
 from skuncertain.posteriors._interval import Interval, make_interval
 
-_BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
-_METHODS = (*_BINOMIAL, "bootstrap", "bca")
+BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
+_METHODS = (*BINOMIAL, "bootstrap", "bca")
 
 
 def confidence_interval(
@@ -50,6 +58,7 @@ def confidence_interval(
     metric: MetricLike = "accuracy",
     method: str = "wilson",
     level: float = 0.95,
+    kind: str = "eti",
     labels: LabelsLike | None = None,
     pos_label: LabelLike = None,
     groups: ArrayLike | None = None,
@@ -72,6 +81,8 @@ def confidence_interval(
         "wilson", "clopper_pearson", "agresti_coull", "jeffreys"; "bootstrap" (percentile) or "bca".
     level : float, default=0.95
         Confidence level.
+    kind : {"eti", "hdi"}, default="eti"
+        Equal tails, or for method "bootstrap" the shortest interval of the replicates.
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
@@ -110,17 +121,85 @@ def confidence_interval(
     check_choice("method", method, _METHODS)
     level, found = check_level(level), get_metric(metric)
     resampling = _Resampling(
-        method, level, check_bool("stratified", stratified), n_resamples, random_state
+        method, level, check_bool("stratified", stratified), n_resamples, random_state, kind
     ).checked(groups)
     counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
     matrix = counts.counts.astype(float)
-    if method in _BINOMIAL:
+    if method in BINOMIAL:
         return _of_proportion(matrix, found, positive, level, method)
     named = groups is not None
     grouped = GroupedRows(y_true, y_pred, groups, counts.labels) if named else None
     return resampling.interval(matrix, grouped, found, positive)
+
+
+def bootstrap_distribution(
+    y_true: ArrayLike | ConfusionCounts,
+    y_pred: ArrayLike | None = None,
+    *,
+    metric: MetricLike = "accuracy",
+    labels: LabelsLike | None = None,
+    pos_label: LabelLike = None,
+    groups: ArrayLike | None = None,
+    stratified: bool = False,
+    n_resamples: int | None = None,
+    random_state: RandomStateLike = None,
+) -> Posterior:
+    """Bootstrap replicates of a metric, to be looked at, plotted and compared.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,) or ConfusionCounts
+        True labels, or counts; with counts there is no `y_pred`.
+    y_pred : array-like of shape (n,), default=None
+        Predicted labels.
+    metric : str, Metric or callable, default="accuracy"
+        See :func:`get_metric`.
+    labels, pos_label, groups, stratified, n_resamples, random_state : object
+        See :func:`confidence_interval`.
+
+    Returns
+    -------
+    Posterior
+        The replicates, in ``draws``, behind the protocol of posteriors: mean, quantiles, intervals.
+        It is no posterior: it says how an estimate varies, not where the truth is.
+
+    See Also
+    --------
+    confidence_interval : Interval of the replicates with ``method="bootstrap"``.
+    metric_posterior : Posterior of the metric.
+
+    Examples
+    --------
+    >>> from skuncertain import ConfusionCounts
+    >>> from skuncertain.metrics import bootstrap_distribution
+    >>> counts = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
+    >>> replicates = bootstrap_distribution(counts, metric="mcc", random_state=0)
+    >>> replicates.draws.shape
+    (9999,)
+    >>> replicates.interval(kind="hdi")
+    Interval(low=0.14..., high=0.45...)
+    """
+    found = get_metric(metric)
+    resampling = _Resampling(
+        "bootstrap", 0.95, check_bool("stratified", stratified), n_resamples, random_state
+    ).checked(groups)
+    counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
+    positive = counts.positive_index(found, pos_label if counts is y_true else None)
+    named = groups is not None
+    grouped = GroupedRows(y_true, y_pred, groups, counts.labels) if named else None
+    about = About(
+        metric=found.name,
+        range=found.range,
+        greater_is_better=found.greater_is_better,
+        closing=False,
+        pos_label=class_of(found, counts.labels, positive),
+        method="bootstrap",
+        estimand="model",
+    )
+    value_of = partial(found.evaluate, positive=positive)
+    return resampling.distribution(counts.counts.astype(float), grouped, value_of, about)
 
 
 def _of_proportion(matrix, metric, positive, level, method):
@@ -140,7 +219,7 @@ def _of_proportion(matrix, metric, positive, level, method):
             f"{metric.name} is 0/0 in the data: the interval is its whole range.",
             UndefinedMetricWarning,
         )
-    low, high = _binomial(hits, misses, level, method)
+    low, high = binomial_interval(hits, misses, level, method)
     if of_odds:
         with np.errstate(divide="ignore"):
             return make_interval(low / (1 - low), high / (1 - high))
@@ -156,10 +235,16 @@ class _Resampling:
     stratified: bool
     n_resamples: int | None
     random_state: RandomStateLike
+    kind: str = "eti"
 
     def checked(self, groups):
         """Return the settings with a number of replicates; what does not fit is refused."""
-        if self.method in _BINOMIAL:
+        refuse_if(
+            check_kind(self.kind) == "hdi" and self.method != "bootstrap",
+            "kind",
+            f"kind='hdi' is for method='bootstrap', not for method={self.method!r}.",
+        )
+        if self.method in BINOMIAL:
             for name in ("n_resamples", "random_state"):
                 refuse_if(
                     getattr(self, name) is not None,
@@ -184,16 +269,8 @@ class _Resampling:
 
     def interval(self, matrix, grouped, metric, positive):
         """Bootstrap interval of every matrix of a stack."""
-        refuse_if(
-            matrix.size and np.any(matrix != np.rint(matrix)),
-            "y_true",
-            "the bootstrap needs whole counts, but these come from sample weights. "
-            "Use credible_interval, which takes the effective sample size.",
-        )
-
-        def value_of(matrices):
-            return metric.evaluate(matrices, positive=positive)
-
+        _refuse_fractions(matrix)
+        value_of = partial(metric.evaluate, positive=positive)
         seed = resolve_seed(self.random_state)  # one for all matrices: a stack equals a loop
         flat = matrix.reshape(-1, *matrix.shape[-2:])
         ends = [self._ends(one, grouped, value_of, seed) for one in flat]
@@ -201,10 +278,20 @@ class _Resampling:
         _warn_degenerate(metric, low, high)
         return make_interval(low, high)
 
-    def _ends(self, matrix, grouped, value_of, seed):
+    def distribution(self, matrix, grouped, value_of, about):
+        """Replicates of every matrix of a stack."""
+        _refuse_fractions(matrix)
+        seed = resolve_seed(self.random_state)
+        flat = matrix.reshape(-1, *matrix.shape[-2:])
+        check_draws(self.n_resamples, len(flat))
+        values = [self._replicates(one, grouped, value_of, seed) for one in flat]
+        about = replace(about, observed=value_of(matrix))
+        return DrawsPosterior(np.reshape(values, (*matrix.shape[:-2], -1)), seed=seed, about=about)
+
+    def _replicates(self, matrix, grouped, value_of, seed):
         if matrix.sum() == 0:
             warn_user("a matrix without rows cannot be resampled: NaN.", UndefinedMetricWarning)
-            return np.nan, np.nan
+            return np.full(self.n_resamples, np.nan)
         if grouped is None:
             values = multinomial_replicates(
                 matrix, value_of, self.n_resamples, seed, self.stratified
@@ -218,13 +305,26 @@ class _Resampling:
                 "out.",
                 UndefinedMetricWarning,
             )
-        if self.method == "bootstrap":
-            return percentile_interval(values, self.level)
+        return values
+
+    def _ends(self, matrix, grouped, value_of, seed):
+        values = self._replicates(matrix, grouped, value_of, seed)
+        if self.method == "bootstrap" or matrix.sum() == 0:
+            return percentile_interval(values, self.level, self.kind)
         if grouped is None:
             influence = jackknife_cells(matrix, value_of, self.stratified)
         else:
             influence = jackknife_groups(grouped, value_of)
         return bca_interval(values, float(value_of(matrix[None])[0]), influence, self.level)
+
+
+def _refuse_fractions(matrix):
+    refuse_if(
+        matrix.size and np.any(matrix != np.rint(matrix)),
+        "y_true",
+        "the bootstrap needs whole counts, but these come from sample weights. "
+        "Use credible_interval, which takes the effective sample size.",
+    )
 
 
 def _warn_degenerate(metric, low, high):
@@ -241,7 +341,7 @@ def _warn_degenerate(metric, low, high):
         )
 
 
-def _binomial(hits, misses, level, method):
+def binomial_interval(hits, misses, level, method):
     """Interval of a binomial proportion, elementwise."""
     n = hits + misses
     alpha = 1 - level

@@ -37,11 +37,12 @@ from skuncertain.metrics._posterior import (
     class_of,
     question_of,
 )
-from skuncertain.metrics._priors import resolve_prior
+from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
 from skuncertain.metrics._registry import canonical_name, get_metric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
+from skuncertain.posteriors._dirichlet import DirichletPosterior
 from skuncertain.posteriors._joint import JointPosterior
 
 
@@ -436,10 +437,13 @@ class ConfusionCounts(HasMatrixReport):
             See :func:`get_metric`.
         prior : str, float or array-like of shape (C, C), default="auto"
             "neutral" (1/3 per cell), "jeffreys" (1/2), "laplace" (1), "haldane" (0), "shared",
-            "total_one", a number per cell, or pseudo-counts for all cells, rows true. In the models
-            "three_beta" and "rows" a number stands on each side of each proportion. "auto" is 1/2
+            "total_one", a number per cell, or pseudo-counts for all cells, rows true. "auto" is 1/2
             on each side of a proportion, with calibrated ends (see :meth:`Posterior.interval`);
-            for other metrics "neutral" with two classes, "shared" with more.
+            for other metrics "neutral" with two classes, "shared" with more. A BetaPosterior is a
+            prior of the metric itself, if that is a proportion. In the models "three_beta" and
+            "rows" a number stands on each side of each proportion, and a dict gives each its own:
+            ``{"prevalence": (2, 8), "recall": 1}``, "specificity"; with more classes "prevalence"
+            (C,) and "rows" (C, C). What it leaves out has 1/3.
         model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
             One Dirichlet over all cells; or a Dirichlet per true class and one for the class
             frequencies ("rows"), which with two classes is "three_beta".
@@ -466,7 +470,7 @@ class ConfusionCounts(HasMatrixReport):
             self,
             found,
             self.positive_index(found, pos_label),
-            options.checked(self.n_classes),
+            options.checked(self.n_classes, one_metric=True),
         ).posterior()
 
     def joint_posterior(
@@ -506,7 +510,7 @@ class ConfusionCounts(HasMatrixReport):
         positive = self.positive_index(of_one_class, pos_label)
         positive = self.n_classes - 1 if positive is None else positive
         n = None if n is None else check_integer("n", n, low=1, high=2**53)
-        resolved = resolve_prior(options.prior, self.n_classes)
+        resolved = resolve_prior(options.prior, self.n_classes, positive=positive)
         joint = build_model(self.counts.astype(float), resolved, options, positive)
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False
@@ -515,6 +519,25 @@ class ConfusionCounts(HasMatrixReport):
         question = question_of(of_one_class, options, label, n) | {"metric": None}
         about = About(prior=resolved.text, **question)
         return JointPosterior(names, draws, seed, resolved.text, canonical_name, about)
+
+    def dirichlet_posterior(self, *, prior: PriorLike = "auto") -> DirichletPosterior:
+        """Posterior of the probabilities of all cells together.
+
+        Parameters
+        ----------
+        prior : str, float or array-like of shape (C, C), default="auto"
+            As in :meth:`posterior`. "auto" is "neutral" for two classes and "shared" for more.
+
+        Returns
+        -------
+        DirichletPosterior
+            With ``alpha``, density, moments, draws of whole matrices, and ``predictive``.
+        """
+        resolved = resolve_prior(check_prior(prior, self.n_classes), self.n_classes)
+        matrix = self.counts.astype(float)
+        return DirichletPosterior(
+            matrix + cell_prior(resolved.value, matrix), n=self.n, prior=resolved.text
+        )
 
     def better_than_chance(
         self,

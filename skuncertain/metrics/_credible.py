@@ -22,13 +22,13 @@ from skuncertain._utils.validation import (
     check_number,
     refuse_if,
 )
+from skuncertain.metrics._bootstrap import group_posterior
 from skuncertain.metrics._count import GroupedRows, fitting_counts
 from skuncertain.metrics._counts import ConfusionCounts, counts_of
 from skuncertain.metrics._formulas import proportion_odds
-from skuncertain.metrics._group_bootstrap import group_posterior
 from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
-from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL
+from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL, rate_pair
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
@@ -106,7 +106,7 @@ def metric_posterior(
         y_true, y_pred, groups, labels=labels, pos_label=pos_label, sample_weight=sample_weight
     )
     options = PosteriorOptions(prior, model, prevalence, n_draws, random_state).checked(
-        counts.n_classes
+        counts.n_classes, one_metric=groups is None
     )
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
@@ -210,9 +210,10 @@ def proportion_posterior(
     ----------
     successes, failures : int or array-like of int
         Counts.
-    prior : float or str, default="auto"
-        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace". "auto"
-        is 1/2 with intervals that are calibrated at 0 and 1, see :meth:`Posterior.interval`.
+    prior : float, str, tuple of two float or BetaPosterior, default="auto"
+        Pseudo-count on each side: a number, or "haldane", "neutral", "jeffreys", "laplace"; or
+        pseudo-counts (successes, failures), or the Beta that has them for shapes. "auto" is 1/2
+        with intervals that are calibrated at 0 and 1, see :meth:`Posterior.interval`.
     metric : str, Metric or callable, default=None
         What the proportion is, so that comparisons, leaderboards and plots know its name and
         whether more is better: "accuracy", "recall", "fpr" (successes are then the false alarms).
@@ -234,6 +235,8 @@ def proportion_posterior(
     >>> from skuncertain.metrics import proportion_posterior
     >>> proportion_posterior(successes=435, failures=65).interval()  # 435 right out of 500
     Interval(low=0.838..., high=0.897...)
+    >>> proportion_posterior(10, 5, prior=(27, 2))  # what 29 earlier rows have shown
+    BetaPosterior(metric='proportion', a=37, b=7, prior='27 and 2')
     >>> proportion_posterior(92, 8, metric="sensitivity", pos_label="ill")
     BetaPosterior(metric='recall', pos_label='ill', a=92.5, b=8.5, prior='default (half a success
     and half a failure; calibrated ends)')
@@ -246,9 +249,13 @@ def proportion_posterior(
         return calibrated_beta(hits, misses, about=replace(about, prior=OWN.text))
     if isinstance(prior, str):
         prior = PER_CELL[check_choice("prior", prior, ("auto", *PER_CELL))]
-    before = check_number("prior", prior, low=0, high=LARGEST)
-    about = replace(about, prior=f"{before:g} on each side")
-    return BetaPosterior(hits + before, misses + before, about=about)
+    if isinstance(prior, BetaPosterior | tuple | list | np.ndarray):
+        a, b = rate_pair("the proportion", prior)
+        text = f"{a:g} and {b:g}"
+    else:
+        a = b = check_number("prior", prior, low=0, high=LARGEST)
+        text = f"{a:g} on each side"
+    return BetaPosterior(hits + a, misses + b, about=replace(about, prior=text))
 
 
 def _question_of_proportion(metric, pos_label):

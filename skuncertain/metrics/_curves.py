@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -22,15 +22,17 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain._version import __version__
+from skuncertain.metrics._pointwise import RateAtRate, Technique
 from skuncertain.metrics._ranking import ranking_posterior
 from skuncertain.metrics._scores import ScoredRows, of_folds
-from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._beta import calibrated_beta
 
 BANDS = ("simultaneous", "pointwise")
 _SAMPLES = 4000  # of uniform order statistics, to find the local level
 _MOST_PLACES = 200  # where they are looked at
+_MOST_EXACT = 1001  # places at which a pointwise band is solved for
+_GRID = 201  # places at which a pointwise band is given
 _SEED = 20261116  # fixed: the local level depends on nothing but the number of rows
 
 
@@ -47,8 +49,14 @@ class _Band:
     high: np.ndarray
     thresholds: np.ndarray
     boxes: Boxes
+    rate: RateAtRate | None
 
     _axes = ("x", "y")
+
+    @property
+    def method(self) -> str | None:
+        """How single rates get their intervals in a pointwise band."""
+        return None if self.rate is None else self.rate.technique.method
 
     def __repr__(self):
         low, high = self.area.interval(self.level)
@@ -74,6 +82,7 @@ class _Band:
         return {
             **{name: values.tolist() for name, values in self._arrays().items()},
             "band": self.band,
+            "method": self.method,
             "level": self.level,
             "n_positive": self.n_positive,
             "n_negative": self.n_negative,
@@ -112,7 +121,9 @@ class RocBand(_Band):
     thresholds : ndarray
         Thresholds of the empirical curve.
     boxes : Boxes
-        Rectangles around its points, whose hull is the band; `at` looks them up.
+        Rectangles around its points, whose hull is the simultaneous band.
+    rate : RateAtRate or None
+        Distributions of the true positive rate at false positive rates, of a pointwise band.
     fpr : ndarray of shape (k,)
         Where the band is given.
     curve_fpr, curve_tpr : ndarray
@@ -140,6 +151,8 @@ class RocBand(_Band):
     def at(self, fpr: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Give both ends of the band at false positive rates.
 
+        Of a pointwise band they are the ends of an interval of the true positive rate there.
+
         Parameters
         ----------
         fpr : float or array-like
@@ -151,7 +164,9 @@ class RocBand(_Band):
             Smallest and largest true positive rate.
         """
         fpr = as_numbers("fpr", fpr)
-        return self.boxes.lowest_tpr(fpr), self.boxes.highest_tpr(fpr)
+        if self.rate is None:
+            return self.boxes.lowest_tpr(fpr), self.boxes.highest_tpr(fpr)
+        return _at_places(partial(self.rate.interval, level=self.level), fpr)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,13 +188,17 @@ class PrecisionRecallBand(_Band):
     thresholds : ndarray
         Thresholds of the empirical curve.
     boxes : Boxes
-        Rectangles around its points, whose hull is the band; `at` looks them up.
+        Rectangles around its points, whose hull is the simultaneous band.
+    rate : RateAtRate or None
+        Distributions of the false positive rate at recalls, of a pointwise band.
     recall : ndarray of shape (k,)
         Where the band is given.
     curve_recall, curve_precision : ndarray
         The empirical curve.
     prevalence : tuple of two float
-        Range of the prevalence that the band allows for.
+        Range of the prevalence that the simultaneous band allows for.
+    known : bool
+        Whether the prevalence was given.
 
     See Also
     --------
@@ -199,11 +218,14 @@ class PrecisionRecallBand(_Band):
     curve_recall: np.ndarray
     curve_precision: np.ndarray
     prevalence: tuple
+    known: bool
 
     _axes = ("recall", "precision")
 
     def at(self, recall: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Give both ends of the band at recalls.
+
+        Of a pointwise band they are the ends of an interval of the precision there.
 
         Parameters
         ----------
@@ -216,10 +238,26 @@ class PrecisionRecallBand(_Band):
             Smallest and largest precision.
         """
         recall = as_numbers("recall", recall)
-        return (
-            _precision(recall, self.boxes.highest_fpr(recall), self.prevalence[0]),
-            _precision(recall, self.boxes.lowest_fpr(recall), self.prevalence[1]),
-        )
+        if self.rate is None:
+            return (
+                _precision(recall, self.boxes.highest_fpr(recall), self.prevalence[0]),
+                _precision(recall, self.boxes.lowest_fpr(recall), self.prevalence[1]),
+            )
+        share: Any = self.n_positive + 0.5, self.n_negative + 0.5
+        share = self.prevalence[0] if self.known else share
+        return _at_places(partial(self.rate.precision, prevalence=share, level=self.level), recall)
+
+
+def _at_places(ends, x):
+    """Both ends at many places; between neighbours on a grid if there are thousands of them."""
+    places, which = np.unique(x, return_inverse=True)
+    if places.size > _MOST_EXACT:
+        share = 0.5 - 0.5 * np.cos(np.linspace(0, np.pi, _MOST_EXACT))
+        grid = places[0] + (places[-1] - places[0]) * share
+        found = [np.interp(places, grid, end) for end in ends(grid)]
+    else:
+        found = ends(places)
+    return tuple(end[which].reshape(x.shape) for end in found)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -248,14 +286,12 @@ def local_level(n, level):
     return float(np.quantile(2 * np.minimum(cdf, 1 - cdf).min(axis=1), 1 - level))
 
 
-def _rates(scores, thresholds, level, band):
+def _rates(scores, thresholds, level, technique):
     """Share of `scores` at or above every threshold: (lower ends, upper ends)."""
     n = len(scores)
     reached = n - np.searchsorted(np.sort(scores), thresholds, side="left")
-    if band == "pointwise":
-        return calibrated_beta(reached, n - reached, about=About(observed=reached / n)).interval(
-            level
-        )
+    if technique is not None:
+        return technique.interval(reached, n, level)
     tail = local_level(n, level) / 2
     # The share above a threshold lies between those of the order statistics on both sides of it.
     # With one row on a side the range reaches the end, as that of a single rate does.
@@ -289,13 +325,13 @@ class Boxes:
     joined: np.ndarray
 
     @classmethod
-    def of(cls, positive, score, level, band):
-        """Boxes that hold together ("simultaneous") or each on its own."""
+    def of(cls, positive, score, level, technique):
+        """Boxes that hold together, or each on its own if there is a technique for that."""
         scores, number = np.unique(score, return_counts=True)
         thresholds = np.r_[np.inf, scores[::-1], -np.inf]
         own = np.sqrt(level)  # both rates must hold
-        tpr = _rates(score[positive], thresholds, own, band)
-        fpr = _rates(score[~positive], thresholds, own, band)
+        tpr = _rates(score[positive], thresholds, own, technique)
+        fpr = _rates(score[~positive], thresholds, own, technique)
         return cls(thresholds, tpr, fpr, np.r_[False, number[::-1] > 1, False])
 
     def lowest_tpr(self, fpr):
@@ -342,6 +378,8 @@ def roc_band(
     *,
     level: float = 0.95,
     band: str = "simultaneous",
+    method: str | None = None,
+    prior: float | None = None,
     labels: Any = None,
     pos_label: LabelLike = None,
 ) -> RocBand:
@@ -357,7 +395,12 @@ def roc_band(
     level : float, default=0.95
         Probability of the band.
     band : {"simultaneous", "pointwise"}, default="simultaneous"
-        For the whole curve at once, or for one threshold that was chosen before.
+        For the whole curve at once, or for the true positive rate at one false positive rate.
+    method : str, default=None
+        Of single rates in a pointwise band: "beta" (the default), "wilson", "clopper_pearson",
+        "agresti_coull" or "jeffreys".
+    prior : float, default=None
+        Pseudo-rows on each side of a rate, for method "beta"; by default 1/2.
     labels, pos_label : object, default=None
         See :func:`auc_posterior`.
 
@@ -375,8 +418,10 @@ def roc_band(
     -----
     "simultaneous": in both classes all order statistics lie within Beta quantiles of one local
     level, chosen so that they do so together. The band is the hull of the boxes that this leaves
-    for (false positive rate, true positive rate). "pointwise": the boxes have Jeffreys intervals
-    for the two rates of one threshold.
+    for (false positive rate, true positive rate). "pointwise": the threshold that has a false
+    positive rate is uncertain by a binomial number of negatives; the true positive rate is a
+    mixture over it, as the slope of the curve says. A threshold that is known is easier:
+    :func:`intervals_at_thresholds`.
 
     Examples
     --------
@@ -390,25 +435,28 @@ def roc_band(
     True
     """
     level, band = check_level(level), check_choice("band", band, BANDS)
+    technique = Technique.checked(method, prior, band)
     rows = _one_ranking(y_true, y_score, labels, pos_label)
     positive, score = rows.problem(0)
-    boxes = Boxes.of(positive, score, level, band)
-    x = np.unique(np.concatenate([[0.0, 1.0], *boxes.fpr]))
+    boxes = Boxes.of(positive, score, level, technique)
+    rate = technique and RateAtRate.of(score[positive], score[~positive], technique)
     hits, false = _curve(positive, score)
-    return RocBand(
+    found = RocBand(
         level=level,
         band=band,
         n_positive=int(positive.sum()),
         n_negative=int((~positive).sum()),
         area=ranking_posterior(rows, area, "roc_auc"),
-        fpr=x,
-        low=boxes.lowest_tpr(x),
-        high=boxes.highest_tpr(x),
+        fpr=_places(boxes.fpr, rate),
+        low=np.empty(0),
+        high=np.empty(0),
         curve_fpr=np.r_[0.0, false / false[-1]],
         curve_tpr=np.r_[0.0, hits / hits[-1]],
         thresholds=boxes.thresholds[:-1],
         boxes=boxes,
+        rate=rate,
     )
+    return _with_ends(found)
 
 
 def precision_recall_band(
@@ -417,6 +465,8 @@ def precision_recall_band(
     *,
     level: float = 0.95,
     band: str = "simultaneous",
+    method: str | None = None,
+    prior: float | None = None,
     prevalence: float | None = None,
     labels: Any = None,
     pos_label: LabelLike = None,
@@ -432,7 +482,9 @@ def precision_recall_band(
     level : float, default=0.95
         Probability of the band.
     band : {"simultaneous", "pointwise"}, default="simultaneous"
-        For the whole curve at once, or for one threshold that was chosen before.
+        For the whole curve at once, or for the precision at one recall.
+    method, prior : object, default=None
+        Of single rates in a pointwise band, see :func:`roc_band`.
     prevalence : float, default=None
         Share of positives, if it is known or that of another population is meant. By default it is
         as uncertain as the rows leave it.
@@ -452,7 +504,8 @@ def precision_recall_band(
     Notes
     -----
     Precision is a function of recall, false positive rate and prevalence. The band is that of
-    :func:`roc_band`, seen from the recall, with the least and the greatest prevalence.
+    :func:`roc_band`, seen from the recall; a simultaneous one has the least and the greatest
+    prevalence, a pointwise one the distribution of its odds.
 
     Examples
     --------
@@ -464,6 +517,7 @@ def precision_recall_band(
     'average_precision'
     """
     level, band = check_level(level), check_choice("band", band, BANDS)
+    technique = Technique.checked(method, prior, band)
     rows = _one_ranking(y_true, y_score, labels, pos_label)
     positive, score = rows.problem(0)
     m1, m0 = int(positive.sum()), int((~positive).sum())
@@ -474,27 +528,41 @@ def precision_recall_band(
     else:
         prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12, percent=0)
         shares, curve_level = (prevalence, prevalence), level
-    boxes = Boxes.of(positive, score, curve_level, band)
-    x = np.unique(np.concatenate([[0.0, 1.0], *boxes.tpr]))
+    boxes = Boxes.of(positive, score, curve_level, technique)
+    rate = technique and RateAtRate.of(score[~positive], score[positive], technique)
     estimate = partial(average_precision, prevalence=prevalence)
     hits, false = _curve(positive, score)
-    used = hits > 0
-    recall, observed = hits[used] / m1, prevalence or m1 / (m1 + m0)
-    return PrecisionRecallBand(
+    recall, observed = hits / m1, prevalence or m1 / (m1 + m0)
+    found = PrecisionRecallBand(
         level=level,
         band=band,
         n_positive=m1,
         n_negative=m0,
         area=ranking_posterior(rows, estimate, "average_precision"),
-        recall=x,
-        low=_precision(x, boxes.highest_fpr(x), shares[0]),
-        high=_precision(x, boxes.lowest_fpr(x), shares[1]),
+        recall=_places(boxes.tpr, rate),
+        low=np.empty(0),
+        high=np.empty(0),
         curve_recall=recall,
-        curve_precision=_precision(recall, false[used] / m0, observed),
-        thresholds=boxes.thresholds[1:-1][used],
+        curve_precision=_precision(recall, false / m0, observed),
+        thresholds=boxes.thresholds[1:-1],
         prevalence=(float(shares[0]), float(shares[1])),
+        known=prevalence is not None,
         boxes=boxes,
+        rate=rate,
     )
+    return _with_ends(found)
+
+
+def _places(ends, rate):
+    """Where a band is given: where its steps are, or on a grid."""
+    if rate is not None:
+        return np.linspace(0, 1, _GRID)
+    return np.unique(np.concatenate([[0.0, 1.0], *ends]))
+
+
+def _with_ends(found):
+    low, high = found.at(getattr(found, found._axes[0]))
+    return replace(found, low=low, high=high)
 
 
 def _precision(tpr, fpr, prevalence):

@@ -116,7 +116,8 @@ def build_model(matrix, prior, options, positive):
     if options.one_dirichlet(prior):
         return JointModel(rows, rows.sum(axis=-1), True, False)
     # The same number on each side of every proportion, so also on every class frequency.
-    return JointModel(rows, matrix.sum(axis=-1) + prior.per_cell, False, False)
+    before = prior.per_cell if prior.frequencies is None else prior.frequencies
+    return JointModel(rows, matrix.sum(axis=-1) + before, False, False)
 
 
 def given_frequencies(prevalence, n_classes, positive, shape):

@@ -60,8 +60,11 @@ class PosteriorOptions:
     n_draws: int | None = None
     random_state: RandomStateLike = None
 
-    def checked(self, n_classes):
-        """Return the options with a checked prior; what cannot work is refused."""
+    def checked(self, n_classes, one_metric=False):
+        """Return the options with a checked prior; what cannot work is refused.
+
+        `one_metric` says whether a prior of the metric itself makes sense.
+        """
         check_choice("model", self.model, MODELS)
         check_random_state(self.random_state)
         if self.n_draws is not None:
@@ -72,11 +75,20 @@ class PosteriorOptions:
             f"model 'three_beta' is for two classes, got {n_classes}: use model='rows', "
             "or one_vs_rest(...).",
         )
-        return replace(self, prior=check_prior(self.prior, n_classes))
+        plain = self.model == "dirichlet"
+        proportion = one_metric and plain and self.prevalence is None
+        prior = check_prior(self.prior, n_classes, proportion=proportion, rates=not plain)
+        refuse_if(
+            self.prevalence is not None and getattr(prior, "has_prevalence", False),
+            "prior",
+            "prior of the prevalence: prevalence= gives the prevalence already. Leave one out.",
+        )
+        return replace(self, prior=prior)
 
     def one_dirichlet(self, prior):
         """Whether all cells together are one Dirichlet under this resolved prior."""
-        return self.prevalence is None and (self.model == "dirichlet" or prior.per_cell is None)
+        without = prior.per_cell is None and prior.frequencies is None
+        return self.prevalence is None and (self.model == "dirichlet" or without)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +105,17 @@ class PosteriorRequest:
         matrix = self.counts.counts.astype(float)
         label = class_of(self.metric, self.counts.labels, self.positive)
         return posterior_of(matrix, self.metric, self.positive, self.options, label, origin=self)
+
+    @property
+    def alpha(self):
+        """Shapes of the cells, None unless they are one Dirichlet."""
+        matrix = self.counts.counts.astype(float)
+        name = self.metric.name
+        rate = get_metric(RATE_OF_ODDS[name]) if name in RATE_OF_ODDS else self.metric
+        seen, _, prior = view_of(matrix, rate, self.positive, self.options)
+        if prior.own_proportion or not self.options.one_dirichlet(prior):
+            return None
+        return seen + cell_prior(prior.value, seen)
 
     def predictive(self, n):
         """Distribution of the metric on a new test set of `n` rows."""
@@ -178,7 +201,7 @@ def view_of(matrix, metric, positive, options):
     one_of_many = metric.average == "binary" and n_classes > 2
     as_two = one_of_many and options.model == "dirichlet" and one_number
     by_row = options.model != "dirichlet" or prevalence is not None
-    resolved = resolve_prior(prior, 2 if as_two else n_classes, metric, by_row)
+    resolved = resolve_prior(prior, 2 if as_two else n_classes, metric, by_row, positive)
     if not as_two:
         return matrix, positive, resolved
     if resolved.value is prior:  # it was given for the cells of the whole matrix
@@ -206,6 +229,9 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
         if options.prevalence is not None:
             build_model(seen, prior, options, positive)  # what cannot be a prevalence is refused
         warn_undefined(observed, metric, matrix, proper=True)
+        if isinstance(options.prior, BetaPosterior):
+            shapes = _own_shapes(seen, rate, positive, options.prior)
+            return _shown(BetaPosterior(**shapes, about=about))
         return _shown(calibrated_beta(*proportion_counts(seen, rate, positive), about))
     pseudo = cell_prior(prior.value, seen)
     rows = seen + pseudo
@@ -235,6 +261,25 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
         "{name} is 0/0 in {share:.2%} of the draws; they are left out. A prior above 0 on every "
         "cell avoids this.",
     )
+
+
+def _own_shapes(matrix, metric, positive, prior):
+    """Shapes and odds of a metric whose own proportion has a Beta for its prior."""
+    found = proportion_counts(matrix, metric, positive)
+    refuse_if(
+        found is None,
+        "prior",
+        f"a BetaPosterior is a prior of a proportion, and metric {metric.name!r} is none: "
+        "give pseudo-counts of the cells.",
+    )
+    hits, misses, odds = found
+    refuse_if(
+        odds != prior.odds,
+        "prior",
+        f"the odds of {metric.name} are {odds:g} times those of the proportion that it is "
+        f"made of: its prior is BetaPosterior(a, b, odds={odds:g}).",
+    )
+    return {"a": hits + prior.a, "b": misses + prior.b, "odds": odds}
 
 
 def beta_of(hits, misses, odds, about):
@@ -284,8 +329,17 @@ def predictive_of(matrix, metric, positive, options, n, label=None):
         n = int(totals[0])
     n = check_integer("n", n, low=1, high=2**53)
     matrix, positive, prior = view_of(matrix, metric, positive, options)
+    given = isinstance(options.prior, BetaPosterior)
+    if given:
+        _own_shapes(matrix, metric, positive, options.prior)  # what is no proportion is refused
     shares = _shares_of_all_rows(matrix, metric, positive, prior)
-    listed = shares is not None and n <= _LONGEST_TABLE
+    refuse_if(
+        given and shares is None,
+        "prior",
+        f"the prior of {metric.name} alone does not say what other cells of a new test set hold: "
+        "give pseudo-counts of the cells.",
+    )
+    listed = shares is not None and (given or n <= _LONGEST_TABLE)
     if prior.own_proportion and not listed:  # new tables need all cells
         prior = resolve_prior(options.prior, matrix.shape[-1])
     about = About(prior=prior.text, **question_of(metric, options, label, n))
@@ -306,8 +360,8 @@ def _shares_of_all_rows(matrix, metric, positive, prior):
     hits, misses, _ = found
     if not np.allclose(hits + misses, (matrix + before).sum(axis=(-2, -1)), rtol=1e-12):
         return None
-    half = prior.value if prior.own_proportion else 0.0
-    return hits + half, misses + half
+    a, b = np.broadcast_to(prior.value if prior.own_proportion else 0.0, 2)
+    return hits + a, misses + b
 
 
 def weak_prior(matrix, pseudo):

@@ -5,12 +5,15 @@ What "auto" means is decided here, in `resolve_prior`, and nowhere else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from skuncertain._utils.validation import (
     as_array,
+    as_numbers,
     check_number,
     is_real,
     nearest_name,
@@ -19,10 +22,11 @@ from skuncertain._utils.validation import (
 )
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._formulas import proportion_odds
-from skuncertain.posteriors._beta import HALF
+from skuncertain.posteriors._beta import HALF, BetaPosterior
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
 LARGEST = 1e12  # beyond, sums with the counts lose them
+_OF_A_RATE = 1 / 3  # pseudo-rows on each side of a rate that is not named: the neutral prior
 NAMES = ("auto", *PER_CELL, "shared", "total_one")
 
 # Proportions of one true class, whatever is assumed of the others.
@@ -34,17 +38,20 @@ class ResolvedPrior(NamedTuple):
 
     Attributes
     ----------
-    value : str, float or ndarray of shape (C, C)
-        What `cell_prior` takes; with `own_proportion` the pseudo-count on each side.
+    value : str, float, ndarray of shape (C, C) or tuple of two
+        What `cell_prior` takes; with `own_proportion` the pseudo-count on each side, or on both.
     text : str
         For reprs and reports.
     own_proportion : bool
         Whether it stands on each side of the metric's own proportion instead of on the cells.
+    frequencies : ndarray of shape (C,) or None
+        Pseudo-rows of the classes, where they have a prior of their own.
     """
 
-    value: str | float | np.ndarray
+    value: str | float | np.ndarray | tuple
     text: str
     own_proportion: bool = False
+    frequencies: np.ndarray | None = None
 
     @property
     def per_cell(self) -> float | None:
@@ -67,7 +74,7 @@ _TITLES = {
 }
 
 
-def resolve_prior(prior, n_classes, metric=None, by_row=False):
+def resolve_prior(prior, n_classes, metric=None, by_row=False, positive=1):
     """Replace "auto" by what it means, and say so in words.
 
     `prior` is what `check_prior` returns. For a proportion "auto" is half a row on each of its own
@@ -77,6 +84,12 @@ def resolve_prior(prior, n_classes, metric=None, by_row=False):
     """
     if isinstance(prior, ResolvedPrior):
         return prior
+    if isinstance(prior, BetaPosterior):
+        shapes = float(prior.a), float(prior.b)
+        return ResolvedPrior(shapes, "Beta({:g}, {:g}) on the metric".format(*shapes), True)
+    if isinstance(prior, RatePrior):
+        cells, classes = prior.pseudo_rows(positive)
+        return ResolvedPrior(cells, prior.text, frequencies=classes)
     if not (isinstance(prior, str) and prior == "auto"):
         return ResolvedPrior(prior, describe_prior(prior))
     one_class = metric is not None and metric.average == "binary"
@@ -92,8 +105,29 @@ def resolve_number(prior, default):
     return default if isinstance(prior, str) and prior == "auto" else prior
 
 
-def check_prior(prior, n_classes):
-    """Return a name, a float or a (C, C) array; anything else is refused with the reason."""
+def check_prior(prior, n_classes, *, proportion=False, rates=False):
+    """Return a name, a float or a (C, C) array; anything else is refused with the reason.
+
+    `proportion` and `rates` say whether a BetaPosterior of the metric and a dict of priors of the
+    rates make sense, too; the dict becomes a `RatePrior`.
+    """
+    if isinstance(prior, BetaPosterior):
+        refuse_if(
+            not proportion or prior.shape != (),
+            "prior",
+            "a BetaPosterior is a prior of one proportion: it needs a single Beta, one metric, "
+            "model='dirichlet' and no prevalence; got {value}.",
+            prior,
+        )
+        return prior
+    if isinstance(prior, Mapping):
+        refuse_if(
+            not rates,
+            "prior",
+            "a dict is a prior of the rates of model='three_beta' or 'rows', got {value}.",
+            prior,
+        )
+        return RatePrior.of(prior, n_classes)
     if isinstance(prior, str):
         if prior not in NAMES:
             raise InvalidParameterError(
@@ -254,3 +288,95 @@ def prior_from_metrics(
     unit = m * (1 - a) / (p + r - 2 * r * p)
     tp = unit * r * p
     return np.array([[a * m - tp, unit * r * (1 - p)], [unit * (1 - r) * p, tp]])
+
+
+# --------------------------------------------------------------------------------------------------
+# Priors of the rates of the models "three_beta" and "rows": one for each of their Betas
+
+
+@dataclass(frozen=True, eq=False)
+class RatePrior:
+    """Pseudo-rows of every rate.
+
+    Attributes
+    ----------
+    given : dict
+        The checked parts by their names: pairs (successes, failures) for two classes, otherwise
+        pseudo-rows of the classes ("prevalence") and of the cells ("rows").
+    text : str
+        For reprs and reports.
+    """
+
+    given: dict
+    text: str
+
+    @classmethod
+    def of(cls, prior: Mapping, n_classes: int) -> RatePrior:
+        """Check a dict of priors; what cannot work is refused."""
+        names = (
+            ("prevalence", "recall", "specificity") if n_classes == 2 else ("prevalence", "rows")
+        )
+        for name in prior:
+            refuse_if(
+                name not in names,
+                "prior",
+                f"a prior of the rates of {n_classes} classes has the keys "
+                f"{', '.join(map(repr, names))}; got {quoted(name)}.{nearest_name(name, names)}",
+            )
+        refuse_if(not prior, "prior", "prior must name a rate, got an empty dict.")
+        if n_classes == 2:
+            given = {name: rate_pair(name, prior.get(name, _OF_A_RATE)) for name in names}
+            told = [f"{name} Beta({a:.3g}, {b:.3g})" for name, (a, b) in given.items()]
+            return cls({**given, "named": tuple(prior)}, ", ".join(told))
+        shapes = {"prevalence": (n_classes,), "rows": (n_classes, n_classes)}
+        given = {name: _pseudo(name, prior.get(name, _OF_A_RATE), shapes[name]) for name in names}
+        return cls({**given, "named": tuple(prior)}, f"of its own for {' and '.join(prior)}")
+
+    @property
+    def has_prevalence(self) -> bool:
+        """Whether the prevalence was named."""
+        return "prevalence" in self.given["named"]
+
+    def pseudo_rows(self, positive: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pseudo-rows of the cells (C, C) and of the classes (C,)."""
+        if "rows" in self.given:
+            return self.given["rows"], self.given["prevalence"]
+        prevalence, recall, specificity = (
+            np.array(self.given[name]) for name in ("prevalence", "recall", "specificity")
+        )
+        # With the positive class last; turned round if it is the first.
+        cells, classes = np.array([specificity, recall[::-1]]), prevalence[::-1]
+        return (cells, classes) if positive == 1 else (cells[::-1, ::-1], classes[::-1])
+
+
+def rate_pair(name, value):
+    """Pseudo-rows (successes, failures) of one rate."""
+    if isinstance(value, BetaPosterior):
+        refuse_if(
+            value.shape != () or value.odds != 1,
+            "prior",
+            f"the prior of {name} must be a single plain Beta, got {{value}}.",
+            value,
+        )
+        return float(value.a), float(value.b)
+    found = as_numbers("prior", value, what=f"the prior of {name}")
+    refuse_if(
+        found.shape not in ((), (2,)) or not np.all((found >= 0) & (found <= LARGEST)),
+        "prior",
+        f"the prior of {name} must be a number >= 0 for both sides, a pair (successes, failures) "
+        "or a BetaPosterior, got {value}.",
+        value,
+    )
+    return tuple(float(part) for part in np.broadcast_to(found, 2))
+
+
+def _pseudo(name, value, shape):
+    """Pseudo-rows of all classes or cells."""
+    found = as_numbers("prior", value, what=f"the prior of {name}")
+    refuse_if(
+        found.shape not in ((), shape) or not np.all((found >= 0) & (found <= LARGEST)),
+        "prior",
+        f"the prior of {name} must be a number >= 0 or an array of shape {shape}, got {{value}}.",
+        value,
+    )
+    return np.broadcast_to(found, shape)

@@ -13,9 +13,9 @@ from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import PriorLike, RandomStateLike
 from skuncertain._utils.validation import check_kind, check_level, quoted, refuse_if
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._bootstrap import group_posterior
 from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._group_bootstrap import group_posterior
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._report_parts import MatrixReport, check_single

@@ -141,7 +141,7 @@ class MatrixReport:
         """Posterior of an average over classes; with `n_draws` those without formula are drawn."""
         if name not in _JOINTLY_DRAWN or self.options["n_draws"] is None:
             return self.counts.posterior(name, **self.options)
-        used, text, _ = resolve_prior(self.prior, self.counts.n_classes)
+        used, text, *_ = resolve_prior(self.prior, self.counts.n_classes)
         metric = get_metric(name)
         observed, pseudo = metric.evaluate(self.matrix), cell_prior(used, self.matrix)
         warn_undefined(observed, metric, self.matrix, proper=bool(np.all(self.matrix + pseudo > 0)))

@@ -11,12 +11,13 @@ from skuncertain._numerics.beta import (
     beta_cdf,
     beta_hdi,
     beta_logpdf,
+    beta_mode,
     beta_quantile,
     odds_slope,
     scale_odds,
 )
 from skuncertain._numerics.beta_odds import BetaOdds
-from skuncertain._numerics.quadrature import beta_moments
+from skuncertain._numerics.quadrature import beta_moments, beta_skewness
 from skuncertain._utils.validation import as_numbers, check_number, refuse_if
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, fits
@@ -91,6 +92,12 @@ class BetaPosterior(Posterior):
     def _moments(self):
         moments = beta_moments(self.a.ravel(), self.b.ravel(), self.odds)
         return tuple(moment.reshape(self.shape) for moment in moments)
+
+    def _skewness(self):
+        return beta_skewness(self.a.ravel(), self.b.ravel(), self.odds).reshape(self.shape)
+
+    def _mode(self):
+        return beta_mode(self.a, self.b, self.odds)
 
     def _pdf(self, x):
         inside = (x >= 0) & (x <= 1)
@@ -281,6 +288,20 @@ class BetaBinomialPosterior(Posterior):
         total = self.a + self.b
         mean = self.a / total
         return np.sqrt(mean * (1 - mean) * (total + self.n) / (self.n * (total + 1)))
+
+    def _skewness(self):
+        a, b, n = self.a, self.b, self.n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = (b - a) / (a + b + 2) * np.sqrt((a + b + 1) / a / b)
+            found = found * (a + b + 2 * n) / np.sqrt(n * (n + a + b))
+        return np.where((a == 0) | (b == 0), np.nan, found)
+
+    def _mode(self):
+        """Likeliest share, the lower one of two neighbours; NaN where others are as likely."""
+        top = self._mass >= self._mass.max(axis=-1, keepdims=True) * (1 - 1e-12)
+        first = np.argmax(top, axis=-1)
+        last = self.n - np.argmax(top[..., ::-1], axis=-1)
+        return np.where(top.any(axis=-1) & (last - first <= 1), first / self.n, np.nan)
 
     def _pdf(self, x):
         k = x * self.n

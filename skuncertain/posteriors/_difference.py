@@ -156,6 +156,11 @@ class _ByCurves:
         with np.errstate(invalid="ignore"):
             return np.array([np.subtract(mean_b, mean_a)]), np.array([std_a**2 + std_b**2])
 
+    def skewness(self):
+        """Skewness: third cumulants are subtracted."""
+        third = [part.skewness() * part.std() ** 3 for part in self.parts]
+        return (third[1] - third[0]) / self.moments()[1] ** 1.5
+
     def sample(self, rng, size):
         """Draws of shape (size, 1)."""
         a, b = (part.sample(size, rng) for part in self.parts)

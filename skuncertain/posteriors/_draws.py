@@ -4,10 +4,15 @@ import itertools
 
 import numpy as np
 
+from skuncertain._numerics.mode import mode_of_sorted
 from skuncertain._numerics.shortest_interval import shortest_of_sorted
+from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import FewDrawsWarning
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._base import Posterior, plain
+from skuncertain.posteriors._base import Posterior, check_probability, plain
 
+_FEWEST_BEYOND = 50  # draws beyond a quantile
+_USUAL_TAIL = 0.0249  # those of intervals at 95 % are left alone: their error is well known
 _BATCHES = 20  # of the draws, to see how much an interval varies between them
 
 
@@ -45,6 +50,25 @@ class DrawsPosterior(Posterior):
 
     def _std(self):
         return self._reduce(np.std, np.nanstd)
+
+    def _skewness(self):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            away = (self.draws - self._mean()[..., None]) / self._std()[..., None]
+            return np.where(
+                self._std() > 0, np.mean(away**3, axis=-1, where=~np.isnan(self.draws)), np.nan
+            )
+
+    def _mode(self):
+        if self._complete:
+            return mode_of_sorted(self._sorted.reshape(-1, self.n_draws)).reshape(self.shape)
+        return self._of_members(lambda draws: mode_of_sorted(draws[None])[0])
+
+    def _of_members(self, function):
+        """``function(draws)`` of the defined draws of every member; NaN where there are none."""
+        flat = self._sorted.reshape(-1, self.n_draws)
+        defined = [draws[~np.isnan(draws)] for draws in flat]
+        values = [function(draws) if draws.size else np.nan for draws in defined]
+        return np.reshape(values, self.shape)
 
     def _reduce(self, plain, skipping):
         with np.errstate(invalid="ignore", over="ignore"):  # an odds ratio may be infinite
@@ -122,6 +146,31 @@ class DrawsPosterior(Posterior):
 
     def _cdf(self, x):
         return self._for_members(_empirical_cdf, x)
+
+    def quantile(self, q):
+        """Quantile, with a warning where few draws lie beyond it; see `Posterior.quantile`."""
+        self._warn_of_tail(check_probability(q))
+        return super().quantile(q)
+
+    def _ends(self, level, kind):
+        self._warn_of_tail(np.array((1 - level) / 2))
+        return super()._ends(level, kind)
+
+    def _warn_of_tail(self, q):
+        """Warn if so few draws lie beyond a quantile that it is mostly chance."""
+        tail = np.minimum(q, 1 - q)
+        far = tail[(tail > 0) & (tail < _USUAL_TAIL)]
+        if far.size == 0:
+            return
+        beyond = self.n_draws * float(far.min())
+        if beyond < _FEWEST_BEYOND:
+            enough = int(np.ceil(_FEWEST_BEYOND / far.min() / 1000 - 1e-6)) * 1000
+            warn_user(
+                f"{beyond:.3g} of {self.n_draws} draws lie beyond the quantile that is asked for: "
+                f"it is uncertain, see interval_error(). n_draws={enough} leaves "
+                f"{_FEWEST_BEYOND} there.",
+                FewDrawsWarning,
+            )
 
     def _quantile(self, q):
         values = [self._empirical(p) for p in q.ravel()]

@@ -4,6 +4,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from skuncertain._numerics.mode import at_ends, mode_on_line
 from skuncertain._numerics.roots import invert_cdf
 from skuncertain._numerics.shortest_interval import newton_step, shortest_of_quantiles
 from skuncertain.posteriors._about import About
@@ -38,6 +39,24 @@ class IntegralPosterior(Posterior):
 
     def _moments(self):
         return tuple(moment.reshape(self.shape) for moment in self._flat_moments)
+
+    def _skewness(self):
+        return self._family.skewness().reshape(self.shape)
+
+    def _mode(self):
+        link, size = self._family.link, self._family.size
+        ends = self._quantile_of(np.repeat([1e-3, 1 - 1e-3], size), np.tile(np.arange(size), 2))
+        low, high = link.to_line(link.clip(ends)).reshape(2, size)
+        found = link.to_range(
+            mode_on_line(lambda e, rows: self._log_density(link.to_range(e), rows), low, high)
+        )
+        value, pole = at_ends(self._log_density, link.low, link.high, size)
+        height = self._log_density(found, np.arange(size))
+        for side, end in enumerate((link.low, link.high)):
+            higher = (value[side] > height) & (value[side] > value[1 - side])
+            rises = np.where(pole.any(axis=0), pole[side] > pole[1 - side], higher)
+            found = np.where(rises, end, found)
+        return np.where((pole[0] > 0) & (pole[0] == pole[1]), np.nan, found).reshape(self.shape)
 
     def _fill(self, x, function, above):
         """``function(values, rows)`` inside the range, 0 below it and `above` beyond it."""

@@ -57,6 +57,11 @@ class JointPosterior:
     resolve_name: Callable[[str], str] = str
     about: About = About()
 
+    @property
+    def n(self) -> int | None:
+        """Rows of the new test sets that the draws are of; None of draws of a posterior."""
+        return self.about.n_new
+
     def __repr__(self):
         new = [] if self.about.n_new is None else [f"n_new={self.about.n_new}"]
         asked = "".join(f", {text}" for text in [*self.about.named(), *new])

@@ -3,9 +3,9 @@
 import numpy as np
 
 from skuncertain._numerics.averages import match_beta
-from skuncertain._numerics.beta import beta_cdf, beta_hdi, beta_logpdf, beta_quantile
+from skuncertain._numerics.beta import beta_cdf, beta_hdi, beta_logpdf, beta_mode, beta_quantile
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._base import Posterior, check_probability
 
 
 class MatchedPosterior(Posterior):
@@ -28,7 +28,7 @@ class MatchedPosterior(Posterior):
     def __init__(self, cumulants, *, drawn=None, members=None, about=About()):
         mean, variance, third = (np.asarray(part, dtype=float) for part in cumulants)
         super().__init__(mean.shape, about)
-        self._cumulants = mean, variance
+        self._cumulants = mean, variance, third
         self.low, self.high, self.a, self.b = match_beta(mean, variance, third, *self.range)
         self._drawn, self._members = drawn, members
         if drawn is not None:
@@ -57,6 +57,16 @@ class MatchedPosterior(Posterior):
     def _std(self):
         return self._mixed(np.sqrt(self._cumulants[1]), self._drawn and self._drawn._std())
 
+    def _skewness(self):
+        _, variance, third = self._cumulants
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = np.where(variance > 0, third / variance**1.5, np.nan)
+        return self._mixed(value, self._drawn and self._drawn._skewness())
+
+    def _mode(self):
+        value = self.low + (self.high - self.low) * beta_mode(self.a, self.b)
+        return self._mixed(value, self._drawn and self._drawn._mode())
+
     def _pdf(self, x):
         x = np.broadcast_to(x, np.broadcast_shapes(np.shape(x), self.shape))
         span = self.high - self.low
@@ -70,6 +80,17 @@ class MatchedPosterior(Posterior):
         inside, other = (np.clip(part / span, 0.0, 1.0) for part in (x - self.low, self.high - x))
         value = beta_cdf(inside, self.a, self.b, complement=other)
         return self._mixed(value, self._drawn and self._drawn._cdf(self._part(x)))
+
+    def quantile(self, q):
+        """Quantile, with a warning where few draws lie beyond it; see `Posterior.quantile`."""
+        if self._drawn is not None:
+            self._drawn._warn_of_tail(check_probability(q))
+        return super().quantile(q)
+
+    def _ends(self, level, kind):
+        if self._drawn is not None:
+            self._drawn._warn_of_tail(np.array((1 - level) / 2))
+        return super()._ends(level, kind)
 
     def _quantile(self, q):
         tail = (1,) * q.ndim

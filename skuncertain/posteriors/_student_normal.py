@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import expit, gammaln, logit, ndtr, ndtri, stdtr, stdtrit
 
+from skuncertain._numerics.mode import mode_on_line
 from skuncertain._numerics.shortest_interval import shortest_of_quantiles
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
@@ -35,6 +36,9 @@ class _LocationScale(Posterior):
         """Parameters with so many new axes at the end."""
         shape = self.shape + (1,) * number
         return tuple(vars(self)[name].reshape(shape) for name in self._parameters)
+
+    def _mode(self):
+        return self.loc
 
     def _standardised(self, x):
         point = self.scale == 0
@@ -105,6 +109,9 @@ class StudentPosterior(_LocationScale):
             spread = np.where(self.df > 2, spread, np.where(self.df > 1, np.inf, np.nan))
             return np.where(self.scale == 0, 0.0, self.scale * spread)
 
+    def _skewness(self):
+        return np.where((self.df > 3) & (self.scale > 0), 0.0, np.nan)
+
     def _standard_pdf(self, z):
         df = self.df
         norm = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * np.log(np.pi * df)
@@ -152,6 +159,9 @@ class NormalPosterior(_LocationScale):
 
     def _std(self):
         return self.scale
+
+    def _skewness(self):
+        return np.where(self.scale > 0, 0.0, np.nan)
 
     def _standard_pdf(self, z):
         return np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
@@ -222,11 +232,35 @@ class LogitNormalPosterior(_Transformed):
 
     def _moments(self):
         """Mean and variance by the Gauss-Hermite rule."""
-        node, weight = np.polynomial.hermite_e.hermegauss(80)
-        x = expit(self.loc[..., None] + self.scale[..., None] * node)
-        weight = weight / weight.sum()
+        x, weight = self._rule()
         mean = x @ weight
         return mean, np.square(x - mean[..., None]) @ weight
+
+    def _rule(self):
+        node, weight = np.polynomial.hermite_e.hermegauss(80)
+        return expit(self.loc[..., None] + self.scale[..., None] * node), weight / weight.sum()
+
+    def _skewness(self):
+        x, weight = self._rule()
+        away = x - (x @ weight)[..., None]
+        with np.errstate(invalid="ignore"):
+            found = (away**3 @ weight) / (away**2 @ weight) ** 1.5
+        return np.where(self.scale > 0, found, np.nan)
+
+    def _mode(self):
+        loc, scale = self.loc.ravel(), np.where(self.scale > 0, self.scale, 1.0).ravel()
+        e = mode_on_line(
+            lambda e, rows: self._log_density(e, loc[rows], scale[rows]),
+            loc - 3.5 * scale - scale**2,  # the mode solves e = loc + scale**2 (2 x - 1)
+            loc + 3.5 * scale + scale**2,
+        )
+        return np.where(self.scale > 0, expit(e.reshape(self.shape)), expit(self.loc))
+
+    @staticmethod
+    def _log_density(e, loc, scale):
+        """Log density at the value whose logit is `e`."""
+        z = (e - loc) / scale
+        return -0.5 * z * z + np.logaddexp(0, -e) + np.logaddexp(0, e)
 
     def _hdi(self, level):
         loc, scale = self.loc.ravel(), self.scale.ravel()
@@ -236,8 +270,7 @@ class LogitNormalPosterior(_Transformed):
 
         def log_density(x, rows):
             with np.errstate(divide="ignore"):
-                z = (logit(x) - loc[rows]) / scale[rows]
-                return -0.5 * z * z - np.log(x) - np.log1p(-x)
+                return self._log_density(logit(x), loc[rows], scale[rows])
 
         ends = shortest_of_quantiles(quantile, log_density, level, loc.size)
         return tuple(end.reshape(self.shape) for end in ends)
@@ -272,6 +305,12 @@ class AffinePosterior(_Transformed):
 
     def _std(self):
         return self._span * self._inner._std()
+
+    def _skewness(self):
+        return self._inner._skewness()
+
+    def _mode(self):
+        return self._forward(self._inner._mode())
 
     def _hdi(self, level):
         return tuple(self._forward(end) for end in self._inner._hdi(level))

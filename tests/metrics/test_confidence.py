@@ -8,8 +8,8 @@ import scipy.stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts, confidence_interval, credible_interval
-from skuncertain.exceptions import DegenerateIntervalWarning
-from skuncertain.metrics import metric_posterior
+from skuncertain.exceptions import DegenerateIntervalWarning, InvalidParameterError
+from skuncertain.metrics import bootstrap_distribution, metric_posterior
 
 BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
 BOOTSTRAP = ("bootstrap", "bca")
@@ -425,3 +425,41 @@ def test_without_rows_anything_is_possible(method, level):
     # Agresti and Coull's half-width is exactly 1/2 there; rounding must not show.
     counts = ConfusionCounts([[0, 0], [0, 0]])
     assert confidence_interval(counts, metric="accuracy", method=method, level=level) == (0, 1)
+
+
+# --------------------------------------------------------------------------------------------------
+# The replicates, and their shortest interval
+
+
+def test_shortest_interval_of_the_replicates(global_random_seed):
+    counts = ConfusionCounts.from_binary(tp=19, fn=1, fp=2, tn=18)
+    options = {"metric": "accuracy", "random_state": global_random_seed}
+    replicates = bootstrap_distribution(counts, **options)
+    assert replicates.draws.shape == (9999,)
+    shortest = confidence_interval(counts, method="bootstrap", kind="hdi", **options)
+    equal = confidence_interval(counts, method="bootstrap", **options)
+    inside = (replicates.draws >= shortest.low) & (replicates.draws <= shortest.high)
+    assert inside.mean() >= 0.95
+    assert shortest.high - shortest.low <= equal.high - equal.low
+    assert shortest == replicates.interval(kind="hdi")
+    # The replicates are binomial shares.
+    error = np.sqrt(0.925 * 0.075 / 40 / 9999)
+    assert replicates.mean() == pytest.approx(0.925, abs=5 * error)
+    assert replicates.std() == pytest.approx(np.sqrt(0.925 * 0.075 / 40), rel=0.05)
+
+
+def test_replicates_of_a_stack_and_of_groups():
+    stack = ConfusionCounts(np.array([[[5, 3], [2, 9]], [[7, 1], [1, 7]]]))
+    found = bootstrap_distribution(stack, metric="mcc", n_resamples=200, random_state=0)
+    one = bootstrap_distribution(stack[1], metric="mcc", n_resamples=200, random_state=0)
+    assert found.draws.shape == (2, 200)
+    np.testing.assert_array_equal(found.draws[1], one.draws)
+    y = np.repeat([0, 1], 20)
+    by_group = bootstrap_distribution(
+        y, np.roll(y, 3), groups=np.arange(40) // 4, n_resamples=50, random_state=0
+    )
+    assert by_group.draws.shape == (50,)
+    with pytest.raises(InvalidParameterError, match="kind='hdi' is for method='bootstrap'"):
+        confidence_interval(y, y, kind="hdi")
+    with pytest.raises(InvalidParameterError, match="kind='hdi' is for method='bootstrap'"):
+        confidence_interval(y, y, kind="hdi", method="bca")

@@ -130,6 +130,23 @@ def test_roc_band(sizes):
     assert ours < 0.95 * theirs
 
 
+@pytest.mark.parametrize("kind", ["normal", "exponential"])
+def test_pointwise_roc_band(kind):
+    """The true positive rate at fixed false positive rates, not at fixed thresholds."""
+    rng, m, runs, fpr = np.random.default_rng(86), 100, 400, np.array([0.1, 0.2, 0.5])
+    d, y, inside = distance(0.86), np.repeat([1, 0], m), []
+    for _ in range(runs):
+        if kind == "normal":
+            score, truth = d * y + rng.normal(size=2 * m), norm.cdf(d + norm.ppf(fpr))
+        else:
+            score, truth = rng.exponential(1 + 3 * y), fpr**0.25
+        low, high = roc_band(y, score, band="pointwise").at(fpr)
+        inside.append((low <= truth) & (truth <= high))
+    shares = np.mean(inside, axis=0)
+    assert np.all(shares >= 0.93 - error(0.93, runs))  # .026
+    assert np.all(shares <= 0.97 + error(0.97, runs))  # .017
+
+
 def test_precision_recall_band():
     rng = np.random.default_rng(5)
     area, n, prevalence, runs = 0.9, 120, 0.4, 300
