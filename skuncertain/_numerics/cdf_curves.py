@@ -245,8 +245,21 @@ def difference_integral(a, b, t, density=False):
         own, other = (0.5 * (at[1:] + at[:-1]) for at in (a.density(ends), b.density(ends + t)))
         lines = np.where(np.abs(other) <= np.abs(own), mass_a * other, mass_b * own)
         return weight @ (rate_a * rate_b) + lines[narrow].sum()
+    shape = (-1, _GAUSS.size)
+    over_a, over_b, seen_a, seen_b = (
+        (weight * part).reshape(shape).sum(axis=1)
+        for part in (rate_a * b.cdf(x + t), rate_b * a.cdf(x), rate_a, rate_b)
+    )
+    # Far from 0 floats are coarse, and all of one variable may lie between two nodes. Then it is
+    # integrated over the other one, whose density the nodes do see.
+    miss_a, miss_b = (
+        np.abs(seen - mass[pick]) > 0.01 * np.abs(mass[pick]) + 1e-9
+        for seen, mass in ((seen_a, mass_a), (seen_b, mass_b))
+    )
+    whole = (at_a[1:] * at_b[1:] - at_a[:-1] * at_b[:-1])[pick]
+    lines = 0.5 * mass_a * (at_b[1:] + at_b[:-1])
     # Half of it is what both have gained between the ends, half the difference of the integrals.
-    inner = weight @ (rate_a * b.cdf(x + t) - rate_b * a.cdf(x))
-    whole = at_a[1:] * at_b[1:] - at_a[:-1] * at_b[:-1]
-    lines = mass_a * (at_b[1:] + at_b[:-1])
-    return 0.5 * (inner + whole[pick].sum() + lines[~pick].sum())
+    value = 0.5 * (over_a - over_b + whole)
+    value = np.where(miss_b, over_a, np.where(miss_a, whole - over_b, value))
+    value = np.where(miss_a & miss_b, lines[pick], value)
+    return value.sum() + lines[~pick].sum()
