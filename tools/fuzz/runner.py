@@ -15,6 +15,7 @@ from tools.fuzz.source import Source, shrink
 ERRORS = (ValueError, TypeError)  # what docs/robustness.rst promises for bad input
 WARNINGS = (
     skuncertain.exceptions.SmallSampleWarning,
+    skuncertain.exceptions.FewDrawsWarning,
     skuncertain.exceptions.DegenerateIntervalWarning,
     skuncertain.exceptions.FoldDisagreementWarning,
     UndefinedMetricWarning,
@@ -133,7 +134,9 @@ def foreign_warning(caught):
         plain_note = warning.category is UserWarning  # remarks of ours and scikit-learn's on data
         if not (plain_note or issubclass(warning.category, WARNINGS)):
             return f"warning {warning.category.__name__}: {warning.message}"
-    texts = Counter(str(warning.message) for warning in caught)
+    # A case of few draws asks for far quantiles again and again, and is told so every time.
+    few = skuncertain.exceptions.FewDrawsWarning
+    texts = Counter(str(w.message) for w in caught if not issubclass(w.category, few))
     if texts and max(texts.values()) > MOST_WARNINGS:
         return f"a storm of {max(texts.values())} warnings: {texts.most_common(1)[0][0]}"
     if len(texts) > MOST_TEXTS:
