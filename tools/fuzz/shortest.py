@@ -43,7 +43,8 @@ def check_shortest(posterior, level, *, even=False):
     lengths = width(lows, highs)
     # An observed value at an end of the range closes both kinds of intervals there.
     closed = np.isin(posterior.observed, posterior.range)
-    lengths = np.where(closed[..., None], width(*posterior.interval(level, "eti"))[..., None], lengths)
+    even_tails = width(*posterior.interval(level, "eti"))
+    lengths = np.where(closed[..., None], even_tails[..., None], lengths)
     for k, share in enumerate(SHARES[: 1 if even else None]):
         slack = TOLERANCE if share == 0.5 else LONGER
         short = length <= lengths[..., k] * (1 + slack) + 1e-290
