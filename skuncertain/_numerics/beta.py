@@ -393,7 +393,8 @@ def _peak(a, b, k):
     root = np.sqrt(linear**2 + 4 * quadratic * constant)
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.where(linear > 0, (linear + root) / (2 * quadratic), 2 * constant / (root - linear))
-    return np.where(linear + constant == 0, 0.0, np.minimum(x, 1.0))  # 0/0: a double root at 0
+    double = (linear == 0) & (constant == 0)  # 0/0: a double root at 0
+    return np.where(double, 0.0, np.minimum(x, 1.0))
 
 
 def _hdi_terms(e, a, b, k, centre, log_norm):

@@ -373,3 +373,10 @@ def test_every_family_of_integrals_has_skewness():
     }
     seen = {type(one._family) for one in every_class() if isinstance(one, IntegralPosterior)}
     assert families == seen
+
+
+def test_mode_of_f1_where_failures_are_two_more_than_successes():
+    # Odds of 2: the coefficients of its quadratic equation cancel, the mode is not 0.
+    posterior = BetaPosterior(10.5, 12.5, odds=2.0)
+    x = np.linspace(0.3, 0.9, 60_001)
+    assert posterior.mode() == pytest.approx(x[np.argmax(posterior.pdf(x))], abs=1e-5)
