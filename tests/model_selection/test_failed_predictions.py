@@ -5,37 +5,16 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import KFold
 
+from estimator_cases import Fails
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.model_selection import BayesianCrossValidator
 
 ROWS = np.arange(60.0)[:, None]
 Y = np.resize([0, 1, 1], 60)
 WAYS = ["raises", "short", "unknown", "nan", "none"]
-
-
-class Fails(DummyClassifier):
-    """Predicts nonsense for the row `marked`, which is in fold 2 of 5; for all if it is None."""
-
-    def __init__(self, way="raises", marked=25.0):
-        super().__init__()
-        self.way, self.marked = way, marked
-
-    def predict(self, X):
-        found = np.resize([0, 1], len(X))
-        if self.marked is not None and self.marked not in X:
-            return found
-        if self.way == "raises":
-            raise RuntimeError("cannot predict")
-        return {
-            "short": found[:-1],
-            "unknown": found + 5,
-            "nan": np.where(found == 0, np.nan, 1.0),
-            "none": None,
-        }[self.way]
 
 
 def fitted(estimator, **options):
