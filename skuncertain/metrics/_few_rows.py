@@ -63,7 +63,7 @@ def warn_small(matrix, metric, options=None):
     support = matrix.sum(axis=-1)
     total = support.sum(axis=-1)
     few = (total / matrix.shape[-1] < 20) | (support.min(axis=-1) < 5)
-    covered = "75 to 95 %"
+    covered = "19 to 98 %"  # of posteriors as they are
     if options is not None and _corrected(metric, options, matrix.shape[-1]):
         few = few & not_mended(matrix, metric)
         covered = _COVERED[metric.base in _CURVED]
