@@ -1,0 +1,146 @@
+"""Pointwise bands: how often the true rate lies inside, at places that were fixed before.
+
+ROC: the true positive rate at a false positive rate. Precision-recall: the precision at a recall,
+where the classes of the rows are drawn as well. Samples are drawn from score distributions with a
+known curve; with rounded scores the curve is straight between its corners. A cell is *low* if its
+coverage lies below 93 % for sure: the one-sided 99 % upper limit of Clopper and Pearson is below.
+
+    python benchmarks/pointwise_bands.py [--runs 2000] [--write docs/benchmark_tables]
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import beta, gamma, norm
+
+from skuncertain.metrics._pointwise import RateAtRate, Technique
+
+SEED, LEVEL, LOW = 20261118, 0.95, 0.93
+RATES = np.array([0.05, 0.1, 0.2, 0.5])
+RECALLS = np.array([0.2, 0.5, 0.8])
+SIZES = ((30, 30), (50, 50), (100, 100), (200, 200), (500, 500), (30, 200), (200, 30), (50, 500))
+
+
+class Smooth:
+    """Two continuous score distributions."""
+
+    def __init__(self, positives, negatives):
+        self.positives, self.negatives = positives, negatives
+
+    def draw(self, rng, m1, m0):
+        return self.positives.rvs(m1, random_state=rng), self.negatives.rvs(m0, random_state=rng)
+
+    def tpr(self, fpr):
+        return self.positives.sf(self.negatives.isf(fpr))
+
+    def fpr(self, tpr):
+        return self.negatives.sf(self.positives.isf(tpr))
+
+
+class Rounded(Smooth):
+    """The same with scores that are rounded to multiples of a step."""
+
+    def __init__(self, positives, negatives, step):
+        super().__init__(positives, negatives)
+        self.step = step
+        cuts = step * (np.arange(40, -41, -1) + 0.5)
+        self.corners = [np.r_[0.0, one.sf(cuts), 1.0] for one in (negatives, positives)]
+
+    def draw(self, rng, m1, m0):
+        return tuple(np.round(one / self.step) for one in super().draw(rng, m1, m0))
+
+    def tpr(self, fpr):
+        return np.interp(fpr, *self.corners)
+
+    def fpr(self, tpr):
+        return np.interp(tpr, *self.corners[::-1])
+
+
+KINDS = {
+    "normal, area .86": Smooth(norm(1.53), norm()),
+    "normal, unequal variances": Smooth(norm(1.5, 2), norm()),
+    "exponential, area .80": Smooth(gamma(1, scale=4), gamma(1)),
+    "gamma, shapes 4 and 2": Smooth(gamma(4), gamma(2)),
+    "normal, rounded to 0.5": Rounded(norm(1.53), norm(), 0.5),
+    "normal, rounded to 1.5": Rounded(norm(1.53), norm(), 1.5),
+}
+
+
+def roc(kind, m1, m0, runs, rng):
+    """Coverage and mean width at every false positive rate."""
+    truth, ends = kind.tpr(RATES), []
+    for _ in range(runs):
+        positives, negatives = kind.draw(rng, m1, m0)
+        ends.append(RateAtRate.of(positives, negatives, Technique()).interval(RATES, LEVEL))
+    return held(ends, truth)
+
+
+def precision_recall(kind, m1, m0, runs, rng):
+    """Coverage and mean width at every recall; the rows of both classes are binomial."""
+    n, share = m1 + m0, m1 / (m1 + m0)
+    fpr = kind.fpr(RECALLS)
+    truth, ends = share * RECALLS / (share * RECALLS + (1 - share) * fpr), []
+    for _ in range(runs):
+        k = min(max(rng.binomial(n, share), 2), n - 2)
+        positives, negatives = kind.draw(rng, k, n - k)
+        rate = RateAtRate.of(negatives, positives, Technique())
+        ends.append(rate.precision(RECALLS, (k + 0.5, n - k + 0.5), LEVEL))
+    return held(ends, truth)
+
+
+def held(ends, truth):
+    low, high = np.moveaxis(np.array(ends), 1, 0)
+    inside = (low <= truth) & (truth <= high)
+    return inside.sum(axis=0), np.mean(high - low, axis=0)
+
+
+def is_low(hits, runs):
+    return beta.ppf(0.99, hits + 1, runs - hits) < LOW if hits < runs else False
+
+
+def cell(hits, width, runs):
+    mark = " low" if is_low(hits, runs) else ""
+    return f"{hits / runs:.3f}{mark}, {width:.3f}".replace("0.", ".")
+
+
+def table(title, places, simulate, runs):
+    """A list-table of reStructuredText, and the extremes."""
+    lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
+    head = ["scores", "positives + negatives", *places]
+    rows, shares = [], []
+    for number, (name, kind) in enumerate(KINDS.items()):
+        for m1, m0 in SIZES:
+            rng = np.random.default_rng([SEED, number, m1, m0])
+            hits, width = simulate(kind, m1, m0, runs, rng)
+            shares.append(hits / runs)
+            cells = [cell(k, w, runs) for k, w in zip(hits, width, strict=True)]
+            rows.append([name, f"{m1} + {m0}", *cells])
+            print(*rows[-1], sep=" | ", flush=True)
+    for one in [head, *rows]:
+        lines += [f"   {'* -' if k == 0 else '  -'} {entry}" for k, entry in enumerate(one)]
+    print(f"lowest {np.min(shares, axis=0)}, highest {np.max(shares, axis=0)}", flush=True)
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=2000, help="samples per line")
+    parser.add_argument("--write", type=Path, help="folder of the tables of the documentation")
+    args = parser.parse_args()
+    what = f"coverage and mean width of 95 % intervals, {args.runs:,} samples per line"
+    parts = [
+        table(f"Pointwise ROC bands: {what}", [f"FPR {u:.2f}" for u in RATES], roc, args.runs),
+        table(
+            f"Pointwise precision-recall bands: {what}",
+            [f"recall {r:.1f}" for r in RECALLS],
+            precision_recall,
+            args.runs,
+        ),
+    ]
+    if args.write:
+        (args.write / "pointwise.rst.inc").write_text("\n".join(parts), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
