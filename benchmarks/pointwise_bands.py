@@ -4,19 +4,22 @@ ROC: the true positive rate at a false positive rate. Precision-recall: the prec
 where the classes of the rows are drawn as well. Samples are drawn from score distributions with a
 known curve; with rounded scores the curve is straight between its corners. A cell is *low* if its
 coverage lies below 93 % for sure: the one-sided 99 % upper limit of Clopper and Pearson is below.
+Widths are means of the first 200 samples.
 
-    python benchmarks/pointwise_bands.py [--runs 2000] [--write docs/benchmark_tables]
+    python benchmarks/pointwise_bands.py [--part roc pr] [--write docs/benchmark_tables]
 """
 
 import argparse
 from pathlib import Path
 
 import numpy as np
+from scipy.special import betainc
 from scipy.stats import beta, gamma, norm
 
-from skuncertain.metrics._pointwise import RateAtRate, Technique
+from skuncertain.metrics._pointwise import RateAtRate, Technique, _nodes_of
 
 SEED, LEVEL, LOW = 20261118, 0.95, 0.93
+WIDTHS = 200  # samples whose ends are solved for; the others are asked on which side they are
 RATES = np.array([0.05, 0.1, 0.2, 0.5])
 RECALLS = np.array([0.2, 0.5, 0.8])
 SIZES = ((30, 30), (50, 50), (100, 100), (200, 200), (500, 500), (30, 200), (200, 30), (50, 500))
@@ -67,32 +70,76 @@ KINDS = {
 }
 
 
+def inside(below, seen, n):
+    """Whether ends that leave half of 1 - level outside hold what has this probability below it.
+
+    A rate that was seen at 0 or 1 has an end there.
+    """
+    tail = (1 - LEVEL) / 2
+    return ((below >= tail) | (seen <= 0)) & ((below <= 1 - tail) | (seen >= n))
+
+
+def beta_below(rate, hits, n):
+    """Beta distributions of the technique, at a rate."""
+    prior = Technique().prior
+    return betainc(hits + prior, n - hits + prior, rate)
+
+
 def roc(kind, m1, m0, runs, rng):
-    """Coverage and mean width at every false positive rate."""
-    truth, ends = kind.tpr(RATES), []
-    for _ in range(runs):
+    """Hits and mean width at every false positive rate."""
+    truth, parts, ends, hits = kind.tpr(RATES), [], [], []
+    for run in range(runs):
         positives, negatives = kind.draw(rng, m1, m0)
-        ends.append(RateAtRate.of(positives, negatives, Technique()).interval(RATES, LEVEL))
-    return held(ends, truth)
+        rate = RateAtRate.of(positives, negatives, Technique())
+        parts.append((*rate.mixture(RATES), rate.observed(RATES)))
+        if run < WIDTHS:
+            ends.append(rate.interval(RATES, LEVEL))
+    for chunk in chunks(parts):
+        numbers, weight, seen = chunk
+        below = (weight * beta_below(truth[:, None], numbers, m1)).sum(axis=-1)
+        hits.append(inside(below, seen, m1))
+    return checked(np.concatenate(hits), ends, truth)
 
 
 def precision_recall(kind, m1, m0, runs, rng):
-    """Coverage and mean width at every recall; the rows of both classes are binomial."""
+    """Hits and mean width at every recall; the rows of both classes are binomial."""
     n, share = m1 + m0, m1 / (m1 + m0)
     fpr = kind.fpr(RECALLS)
-    truth, ends = share * RECALLS / (share * RECALLS + (1 - share) * fpr), []
-    for _ in range(runs):
+    truth = share * RECALLS / (share * RECALLS + (1 - share) * fpr)
+    parts, ends, hits = [], [], []
+    for run in range(runs):
         k = min(max(rng.binomial(n, share), 2), n - 2)
         positives, negatives = kind.draw(rng, k, n - k)
         rate = RateAtRate.of(negatives, positives, Technique())
-        ends.append(rate.precision(RECALLS, (k + 0.5, n - k + 0.5), LEVEL))
-    return held(ends, truth)
+        shape = k + 0.5, n - k + 0.5
+        shares, chance = _nodes_of(shape)
+        parts.append((*rate.mixture(RECALLS, 32), rate.observed(RECALLS), shares, chance, n - k))
+        if run < WIDTHS:
+            ends.append(rate.precision(RECALLS, shape, LEVEL))
+    for numbers, weight, seen, shares, chance, negative in chunks(parts):
+        # The false positive rate that has this precision at every recall and prevalence.
+        odds = (shares / (1 - shares))[:, None, :, None]
+        at = np.minimum((RECALLS * (1 - truth) / truth)[:, None, None] * odds, 1.0)
+        above = beta_below(at, numbers[:, :, None], negative[:, None, None, None])
+        above = (above * weight[:, :, None]).sum(axis=-1) * chance[:, None]
+        # No false positive: the upper end is 1. The lower end is never 0.
+        above = above.sum(axis=-1)
+        hits.append(inside(1 - above, negative[:, None], np.where(seen > 0, np.inf, 0)))
+    return checked(np.concatenate(hits), ends, truth)
 
 
-def held(ends, truth):
+def chunks(parts, size=250):
+    """Arrays of some samples at once."""
+    for first in range(0, len(parts), size):
+        yield [np.array(one) for one in zip(*parts[first : first + size], strict=True)]
+
+
+def checked(hits, ends, truth):
+    """Number of hits, and mean widths; where ends were solved for, they say the same."""
     low, high = np.moveaxis(np.array(ends), 1, 0)
-    inside = (low <= truth) & (truth <= high)
-    return inside.sum(axis=0), np.mean(high - low, axis=0)
+    solved = (low <= truth) & (truth <= high)
+    assert np.array_equal(solved, hits[: len(ends)]), "the shortcut and the ends differ"
+    return hits.sum(axis=0), np.mean(high - low, axis=0)
 
 
 def is_low(hits, runs):
@@ -123,23 +170,28 @@ def table(title, places, simulate, runs):
     return "\n".join(lines) + "\n"
 
 
+PARTS = {
+    "roc": ("Pointwise ROC bands", [f"FPR {u:.2f}" for u in RATES], roc),
+    "pr": (
+        "Pointwise precision-recall bands",
+        [f"recall {r:.1f}" for r in RECALLS],
+        precision_recall,
+    ),
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=2000, help="samples per line")
+    parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS))
     parser.add_argument("--write", type=Path, help="folder of the tables of the documentation")
     args = parser.parse_args()
     what = f"coverage and mean width of 95 % intervals, {args.runs:,} samples per line"
-    parts = [
-        table(f"Pointwise ROC bands: {what}", [f"FPR {u:.2f}" for u in RATES], roc, args.runs),
-        table(
-            f"Pointwise precision-recall bands: {what}",
-            [f"recall {r:.1f}" for r in RECALLS],
-            precision_recall,
-            args.runs,
-        ),
-    ]
-    if args.write:
-        (args.write / "pointwise.rst.inc").write_text("\n".join(parts), "utf-8")
+    for part in args.part:
+        title, places, simulate = PARTS[part]
+        found = table(f"{title}: {what}", places, simulate, args.runs)
+        if args.write:
+            (args.write / f"pointwise_{part}.rst.inc").write_text(found, "utf-8")
 
 
 if __name__ == "__main__":
