@@ -3,8 +3,8 @@
 ROC: the true positive rate at a false positive rate. Precision-recall: the precision at a recall,
 where the classes of the rows are drawn as well. Samples are drawn from score distributions with a
 known curve; with rounded scores the curve is straight between its corners. A cell is *low* if its
-coverage lies below 93 % for sure: the one-sided 99 % upper limit of Clopper and Pearson is below.
-Widths are means of the first 200 samples.
+coverage lies below 93 % for sure: the one-sided 99 % upper limit of Clopper and Pearson is below. Mean
+widths, of the first 200 samples, are printed beside it.
 
     python benchmarks/pointwise_bands.py [--part roc pr] [--write docs/benchmark_tables]
 """
@@ -146,37 +146,36 @@ def is_low(hits, runs):
     return beta.ppf(0.99, hits + 1, runs - hits) < LOW if hits < runs else False
 
 
-def cell(hits, width, runs):
-    mark = " low" if is_low(hits, runs) else ""
-    return f"{hits / runs:.3f}{mark}, {width:.3f}".replace("0.", ".")
+def cell(hits, runs):
+    return f"{100 * hits / runs:.1f}{' low' if is_low(hits, runs) else ''}"
 
 
-def table(title, places, simulate, runs):
-    """A list-table of reStructuredText, and the extremes."""
-    lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
-    head = ["scores", "positives + negatives", *places]
-    rows, shares = [], []
+def table(title, place, places, simulate, runs):
+    """A list-table of reStructuredText: a column per pair of sizes."""
+    rows = [["scores", place, *(f"{m1} + {m0}" for m1, m0 in SIZES)]]
     for number, (name, kind) in enumerate(KINDS.items()):
+        found = []
         for m1, m0 in SIZES:
             rng = np.random.default_rng([SEED, number, m1, m0])
             hits, width = simulate(kind, m1, m0, runs, rng)
-            shares.append(hits / runs)
-            cells = [cell(k, w, runs) for k, w in zip(hits, width, strict=True)]
-            rows.append([name, f"{m1} + {m0}", *cells])
-            print(*rows[-1], sep=" | ", flush=True)
-    for one in [head, *rows]:
-        lines += [f"   {'* -' if k == 0 else '  -'} {entry}" for k, entry in enumerate(one)]
-    print(f"lowest {np.min(shares, axis=0)}, highest {np.max(shares, axis=0)}", flush=True)
-    return "\n".join(lines) + "\n"
+            found.append([cell(one, runs) for one in hits])
+            texts = [f"{a}, {w:.3f}" for a, w in zip(found[-1], width, strict=True)]
+            print(name, f"{m1} + {m0}", *texts, sep=" | ", flush=True)
+        for k, at in enumerate(places):
+            rows.append([name if k == 0 else "", f"{at:.2g}", *(one[k] for one in found)])
+    return as_list_table(title, rows)
+
+
+def as_list_table(title, rows):
+    lines = [f".. list-table:: {title}", "   :header-rows: 1", ""]
+    for row in rows:
+        lines += [f"   {'* -' if k == 0 else '  -'} {text}" for k, text in enumerate(row)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 PARTS = {
-    "roc": ("Pointwise ROC bands", [f"FPR {u:.2f}" for u in RATES], roc),
-    "pr": (
-        "Pointwise precision-recall bands",
-        [f"recall {r:.1f}" for r in RECALLS],
-        precision_recall,
-    ),
+    "roc": ("Pointwise ROC bands", "FPR", RATES, roc),
+    "pr": ("Pointwise precision-recall bands", "recall", RECALLS, precision_recall),
 }
 
 
@@ -186,10 +185,11 @@ def main():
     parser.add_argument("--part", choices=PARTS, nargs="+", default=list(PARTS))
     parser.add_argument("--write", type=Path, help="folder of the tables of the documentation")
     args = parser.parse_args()
-    what = f"coverage and mean width of 95 % intervals, {args.runs:,} samples per line"
+    what = "coverage of 95 % intervals in %, by rows of both classes"
     for part in args.part:
-        title, places, simulate = PARTS[part]
-        found = table(f"{title}: {what}", places, simulate, args.runs)
+        title, *asked = PARTS[part]
+        title = f"{title}: {what} (positives + negatives), {args.runs:,} samples each"
+        found = table(title, *asked, args.runs)
         if args.write:
             (args.write / f"pointwise_{part}.rst.inc").write_text(found, "utf-8")
 
