@@ -3,8 +3,8 @@
 ROC: the true positive rate at a false positive rate. Precision-recall: the precision at a recall,
 where the classes of the rows are drawn as well. Samples are drawn from score distributions with a
 known curve; with rounded scores the curve is straight between its corners. A cell is *low* if its
-coverage lies below 93 % for sure: the one-sided 99 % upper limit of Clopper and Pearson is below. Mean
-widths, of the first 200 samples, are printed beside it.
+coverage lies below 93 % for sure: the one-sided 99 % upper limit of Clopper and Pearson is below.
+Mean widths, of the first 200 samples, are printed beside it.
 
     python benchmarks/pointwise_bands.py [--part roc pr] [--write docs/benchmark_tables]
 """
