@@ -87,7 +87,7 @@ def main():
     found = []
     for k, cell in enumerate(CELLS):
         found.append(errors(cell, SEED + k, metrics))
-        generator, options, n_classes, rows = cell
+        generator, _, n_classes, rows = cell
         shown = " ".join(f"{error:.3f}" for error in found[-1])
         print(f"{generator.__name__:12} {n_classes:4} {rows:4} {shown}", flush=True)
     for metric, column in zip(metrics, np.transpose(found), strict=True):
