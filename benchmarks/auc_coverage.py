@@ -218,7 +218,7 @@ def areas(runs):
     for (m1, m0), kind, value in product(SIZES, POPULATIONS, AREAS):
         rng = np.random.default_rng([SEED, m1, m0, POPULATIONS.index(kind), int(1000 * value)])
         by = shift(kind, value)
-        x, y = (draw(rng, kind, by, (runs, m), m is m1) for m in (m1, m0))
+        x, y = draw(rng, kind, by, (runs, m1), True), draw(rng, kind, by, (runs, m0), False)
         found = area_ends(x, y)
         check_areas(x, y, found)
         tally.add(f"{m1} + {m0}", f"{kind}, {value:g}", true_area(kind, by, value), found)

@@ -124,7 +124,7 @@ def auc_posterior(
     rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
     drawn = method == "bayesian_bootstrap"
     drawing = (n_draws, resolve_seed(random_state)) if drawn else None
-    return ranking_posterior(rows, area, "roc_auc", method, average, drawing)
+    return ranking_posterior(rows, area, "roc_auc", method, average, drawing, warning=True)
 
 
 def average_precision_posterior(
@@ -173,10 +173,14 @@ def average_precision_posterior(
     (0.9, Interval(low=0.56..., high=0.98...))
     """
     rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
-    return ranking_posterior(rows, average_precision, "average_precision", average=average)
+    return ranking_posterior(
+        rows, average_precision, "average_precision", average=average, warning=True
+    )
 
 
-def ranking_posterior(rows, estimate, metric, method="logit_delong", average="macro", drawing=None):
+def ranking_posterior(
+    rows, estimate, metric, method="logit_delong", average="macro", drawing=None, warning=False
+):
     """Posterior of a ranking metric of two classes, of an average or of every class."""
     about = About(
         metric=metric, method=method, **rows.question(), description=rows.describe(method)
@@ -193,7 +197,7 @@ def ranking_posterior(rows, estimate, metric, method="logit_delong", average="ma
     else:
         columns = range(rows.n_scored)
         found = [rows.estimate(estimate, k) for k in columns]
-    if method != "delong" and rows.weight == 1:  # of folds other figures are known
+    if warning and method != "delong" and rows.weight == 1:  # measured without folds
         _warn_few(min(found, key=attrgetter("size")), drawing is not None)
     posteriors = [
         _of_estimate(rows, one, column, method, drawing, about)
@@ -225,7 +229,7 @@ def _warn_few(found, drawn):
     told = None
     if found.parts:
         told = _warn_borrowed(found)
-    elif drawn and found.size < 20:
+    elif drawn and found.size < 20 and found.variance > 0:
         told = (
             f"the Bayesian bootstrap of the area with {found.size:g} rows in the smaller class is "
             f"too short: in simulations its 95 % intervals covered {_BOOTSTRAP_COVERED} with fewer "

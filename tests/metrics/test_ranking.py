@@ -364,7 +364,7 @@ def logit_normals():
     yield auc_posterior(*sample(1, 5, 6, shift=0.2))
     yield auc_posterior(*sample(2, 400, 600, shift=2))
     yield auc_posterior(np.repeat([0, 1], 20), perfect_but_one)
-    yield average_precision_posterior(*sample(3, 6, 60))
+    yield average_precision_posterior(*sample(3, 16, 60))
 
 
 @pytest.mark.parametrize("posterior", logit_normals(), ids=str)
