@@ -14,7 +14,7 @@ from skuncertain._utils.typing import LabelLike
 from skuncertain._utils.validation import check_choice, check_names, refuse_if
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.comparison._result import ComparisonResult, judge
-from skuncertain.metrics._ranking import AVERAGES, NORMAL_DF, _name, guards
+from skuncertain.metrics._ranking import AVERAGES, NORMAL_DF, _name, logit_scale
 from skuncertain.metrics._scores import ScoredRows
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._student_normal import NormalPosterior, StudentDifferencePosterior
@@ -163,7 +163,8 @@ def _perfect_variance(size):
 
 def _unseen(found):
     """Variance that a (nearly) perfect ranking hides."""
-    low, high = guards(found)
-    if high < found.value < low:
-        return 0.0
+    if found.value not in (0.0, 1.0):
+        spread = np.sqrt(found.variance + found.unseen) / (found.value * (1 - found.value))
+        if spread == 0 or logit_scale(found) <= spread * (1 + 1e-12):
+            return 0.0
     return max(_perfect_variance(found.size) - found.variance, 0.0)

@@ -300,7 +300,7 @@ def quantile_of(df: float) -> float:
     return float(-ndtri(_TAIL) if df > NORMAL_DF else stdtrit(df, 1 - _TAIL))
 
 
-def guards(found):
+def _guards(found):
     """What a perfect ranking leaves open: no 95 % interval begins above, or ends below, these.
 
     An area of 0 is as perfect as one of 1. The average precision is that of chance where rows are
@@ -322,14 +322,14 @@ def logit_scale(found: Estimate) -> float:
     if found.parts:
         low, high = _farthest(found)
         spread = min(spread, max(middle - logit(low), logit(high) - middle) / t)
-    low, high = guards(found)
+    low, high = _guards(found)
     with np.errstate(divide="ignore"):
         return max(spread, float(middle - logit(low)) / t, float(logit(high) - middle) / t)
 
 
 def _ends(found):
     """Ends of the 95 % interval of one class."""
-    low, high = guards(found)
+    low, high = _guards(found)
     if found.value in (0.0, 1.0):
         return (low, 1.0) if found.value == 1.0 else (0.0, high)
     reach = quantile_of(found.df) * logit_scale(found) * np.array([-1, 1])
