@@ -78,8 +78,8 @@ def compare_auc(
     >>> good, weak = y + rng.normal(size=200), 0.5 * y + rng.normal(size=200)
     >>> compare_auc(y, weak, good, names=("weak", "good"))
     ComparisonResult(good better than weak in roc_auc with probability 0.84, worse 0.16,
-    equivalent 0.00; good - weak = 0.054, 95 % interval [-0.050, 0.159]; 200 shared rows, DeLong,
-    rope=0)
+    equivalent 0.00; good - weak = 0.054, 95 % interval [-0.052, 0.160]; 200 shared rows, DeLong,
+    t with 99 df, rope=0)
     """
     names = check_names(names)
     sides = [ScoredRows.of(y_true, score, labels, pos_label, None) for score in (score_a, score_b)]

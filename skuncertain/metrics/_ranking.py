@@ -66,9 +66,9 @@ def auc_posterior(
         :class:`BayesianCrossValidator` with ``keep_predictions=True`` brings those of its test
         rows.
     method : {"logit_delong", "bayesian_bootstrap", "delong"}, default="logit_delong"
-        Normal on the logit scale with DeLong's variance; a Beta with the exact moments of the
-        Bayesian bootstrap over rows (its draws if `n_draws` is given); or normal as it is, with
-        intervals cut off at 0 and 1 (and a warning).
+        Student's t on the logit scale with DeLong's variance; a Beta with the exact moments of the
+        Bayesian bootstrap over rows (its draws if `n_draws` is given), too short with few rows; or
+        normal as it is, with intervals cut off at 0 and 1 (and a warning).
     average : {"macro", "weighted"} or None, default="macro"
         Mean of the areas of every class against the rest, plain or weighted by the class counts;
         None gives a stack with one area per class. `pos_label` asks for one class.
@@ -97,11 +97,11 @@ def auc_posterior(
 
     Notes
     -----
-    An area of 0 or 1 has no DeLong variance: there the posterior is Beta(m + 1/2, 1/2) with m the
-    size of the smaller class, because the error of a worse model could sit in that class alone. An
-    area next to 1 is not believed more than that. With a cross-validator the answer is about the
-    algorithm on average, and a row counts (K + 1) / (2 K), as in Wang and Li's pooled counts. The
-    method notes have the formulas.
+    There are m - 1 degrees of freedom with m rows in the smaller class. An area of 0 or 1 has no
+    DeLong variance: there the posterior is Beta(m + 1/2, 1/2), and an area next to 1 is not
+    believed more than that. A class of few rows in an average is taken to vary as the others do.
+    With a cross-validator the answer is about the algorithm on average, and a row counts
+    (K + 1) / (2 K). The method notes have the formulas.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def auc_posterior(
     >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
     >>> posterior = auc_posterior(y, score)
     >>> round(posterior.observed, 2), posterior.interval()
-    (0.88, Interval(low=0.47..., high=0.98...))
+    (0.88, Interval(low=0.27..., high=0.99...))
     """
     check_choice("method", method, METHODS)
     if n_draws is not None:
@@ -150,7 +150,7 @@ def average_precision_posterior(
     Returns
     -------
     Posterior
-        Normal on the logit scale.
+        Student's t on the logit scale.
 
     See Also
     --------
@@ -160,17 +160,18 @@ def average_precision_posterior(
     Notes
     -----
     The value is scikit-learn's ``average_precision_score``; its variance comes from the influence
-    of every row (the infinitesimal jackknife). It depends on the prevalence: the interval is for a
-    population with the same share of positives.
+    of every row (the infinitesimal jackknife), with the degrees of freedom of the area. A perfect
+    ranking proves no more than that of the area, and no less than chance. It depends on the
+    prevalence: the interval is for a population with the same share of positives.
 
     Examples
     --------
     >>> from skuncertain.metrics import average_precision_posterior
-    >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
-    >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
+    >>> y = [0, 1] * 20
+    >>> score = [row + 15 * label for row, label in enumerate(y)]
     >>> posterior = average_precision_posterior(y, score)
     >>> round(posterior.observed, 2), posterior.interval()
-    (0.9, Interval(low=0.56..., high=0.98...))
+    (0.83, Interval(low=0.63..., high=0.93...))
     """
     rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
     return ranking_posterior(
