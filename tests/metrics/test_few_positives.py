@@ -236,7 +236,7 @@ def test_bootstrap_of_few_rows_is_told():
         few = {"method": "bayesian_bootstrap", **options}
         (text,) = told(auc_posterior, *sample(0, 8, 60), **few)
         assert "too short: in simulations its 95 % intervals covered" in text
-        assert told(auc_posterior, *sample(0, 30, 60), **few) == []
+        assert told(auc_posterior, *sample(0, 60, 60), **few) == []
     assert told(auc_posterior, *sample(0, 8, 60)) == []
     y, score = classes(0, [6, 7, 60], [1.0, 1.0, 1.0])
     texts = told(auc_posterior, y, score, average=None, method="bayesian_bootstrap")
