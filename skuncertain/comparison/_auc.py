@@ -17,6 +17,7 @@ from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._ranking import AVERAGES, NORMAL_DF, _name, logit_scale
 from skuncertain.metrics._scores import ScoredRows
 from skuncertain.posteriors._about import About
+from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._student_normal import NormalPosterior, StudentDifferencePosterior
 
 METHODS = ("delong_t", "delong")
@@ -105,13 +106,13 @@ def compare_auc(
         range=(-1.0, 1.0),
         estimand=sides[0].question()["estimand"],
     )
-    place = 0.0 if alike else gap.value, np.sqrt(variance)
     how = dict.fromkeys(side.describe("DeLong") for side in sides)  # one, or one for each
     told = f"{sides[0].n} shared rows, {' and '.join(how)}"
-    if method == "delong" or alike or gap.df > NORMAL_DF:
-        difference, family = NormalPosterior(*place, about=about), "normal"
-    else:
-        difference, family = StudentDifferencePosterior(gap.df, *place, about=about), "t"
+    normal = method == "delong" or alike or gap.df > NORMAL_DF
+    place, scale = 0.0 if alike else gap.value, np.sqrt(variance)
+    difference: Posterior = NormalPosterior(place, scale, about=about)
+    if not normal:
+        difference = StudentDifferencePosterior(gap.df, place, scale, about=about)
         told += f", t with {gap.df:.3g} df"
     return judge(
         difference,
@@ -120,7 +121,7 @@ def compare_auc(
         names=names,
         method=told,
         n=sides[0].n,
-        prior=f"none: {family} with DeLong's covariance",
+        prior=f"none: {'normal' if normal else 't'} with DeLong's covariance",
     )
 
 
