@@ -190,6 +190,57 @@ class _MeanCost(Streams):
         return np.maximum(least, self.range[0]), np.minimum(most, self.range[1])
 
 
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What all looks so far say together.
+
+    Parameters
+    ----------
+    seen : int
+        Number of looks.
+    counts : ndarray or None
+        Counts of all rows up to the last of them.
+    low, high : ndarray or None
+        Highest lower end and lowest upper end of every rate so far: no other rate has held at all
+        looks, and if a lower end is above the upper one no constant rate has.
+    alarm, change : int or None
+        First look with an alarm, and first one at which no constant rate was left.
+    """
+
+    seen: int = 0
+    counts: np.ndarray | None = None
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    alarm: int | None = None
+    change: int | None = None
+
+    def follow(self, question, counts):
+        """Verdict after more looks, a stack of counts, and flags of each: alarm, changed."""
+        streams = question.streams(counts)
+        low, high = streams.rates(counts.counts, question.level)
+        alarms = np.zeros(len(low), dtype=bool)
+        if question.threshold is not None:
+            alarms = question.alarm(*streams.combine(low, high))
+        if self.seen:
+            low, high = np.concatenate([[self.low], low]), np.concatenate([[self.high], high])
+        best = np.maximum.accumulate(low), np.minimum.accumulate(high)
+        changed = np.any(best[0] > best[1], axis=-1)[-len(alarms) :]
+        then = Verdict(
+            self.seen + len(alarms),
+            counts.counts[-1],
+            best[0][-1],
+            best[1][-1],
+            self._first(self.alarm, alarms),
+            self._first(self.change, changed),
+        )
+        return then, alarms, changed
+
+    def _first(self, known, flags):
+        if known is not None or not flags.any():
+            return known
+        return self.seen + 1 + int(np.argmax(flags))
+
+
 def streams_of(metric, n_classes, positive):
     """Streams of a metric, or an error that says why it has none and what to watch instead."""
     base = metric.base or metric.name
