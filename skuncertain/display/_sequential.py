@@ -60,8 +60,8 @@ class SequentialDisplay(Display):
     >>> display = SequentialDisplay.from_history(watch.history)
     >>> display.to_frame()[["batch", "overall", "low", "high"]].tail(2).round(3)
        batch  overall    low   high
-    3      4    0.772  0.698  0.836
-    4      5    0.738  0.670  0.800
+    3      4    0.772  0.693  0.840
+    4      5    0.738  0.664  0.804
     """
 
     step: ArrayLike

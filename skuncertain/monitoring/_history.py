@@ -127,7 +127,7 @@ class SequentialStep:
             A row of the history.
         """
         low, high = self.interval()
-        alarm = {} if self.question.threshold is None else {"alarm": self.alarm}
+        alarm = {} if self.question.threshold is None else {"worse_than_threshold": self.alarm}
         return {
             "step": self.step,
             "n": self.n,
@@ -149,7 +149,7 @@ class SequentialStep:
         return (
             f"SequentialStep(batch {self.step}: {asked.metric.name} {row['value']:.3f} on "
             f"{row['n']:g} rows{worse}; all in all {row['overall']:.3f}, {interval_words(asked)} "
-            f"[{row['low']:.3f}, {row['high']:.3f}]{alarm_words(asked, row.get('alarm'))})"
+            f"[{row['low']:.3f}, {row['high']:.3f}]{alarm_words(asked, row.get('worse_than_threshold'))})"
         )
 
 
@@ -170,7 +170,7 @@ class SequentialHistory(HasReport):
         ``value`` (metric of the batch alone), ``overall`` (metric of all counts, discounted),
         ``low`` and ``high`` (interval), ``p_worse`` (P(batch worse than the past)). With
         ``anytime=True`` also ``changed`` (whether a constant metric was refuted up to then), with a
-        threshold ``alarm`` (whether the whole interval is worse).
+        threshold ``worse_than_threshold`` (whether the whole interval is).
     anytime : bool
         Whether the intervals hold at all looks together.
     threshold : float or None

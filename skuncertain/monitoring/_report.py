@@ -57,7 +57,7 @@ def answer(history):
         start = f"Alarm since batch {history.alarm}: {metric} was worse than {history.threshold:g}"
         return f"{start}{also}; after {count} it is {state}, all in all."
     if history.change is not None:
-        return f"{metric} is not constant, {changed}; after {count} it is {state}, all in all."
+        return f"No constant value of {metric} fits: {changed}; after {count} it is {state}, all in all."
     if history.threshold is not None:
         start = f"No alarm in {count}: {metric} is not shown to be worse than"
         return f"{start} {history.threshold:g}; it is {state}."
@@ -80,7 +80,8 @@ def watch_report(history, digits=None):
         column("p_worse", "P(worse)", share=True),
     ]
     columns += [column("changed")] * history.anytime
-    columns += [column("alarm")] * (history.threshold is not None)
+    if history.threshold is not None:
+        columns.append(column("worse_than_threshold", "worse than threshold"))
     table = {name: values.tolist() for name, values in history.columns.items()}
     rows = []
     for k in reversed(range(len(history))):

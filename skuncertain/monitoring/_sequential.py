@@ -382,10 +382,11 @@ class SequentialPosterior(HasReport):
             rows = self._rows(first, past, batch)
             if asked.anytime:
                 followed = verdict.follow(asked, self._alike(past + batch))
-                verdict, rows["alarm"], rows["changed"] = followed
+                verdict, rows["worse_than_threshold"], rows["changed"] = followed
             parts.append(rows)
         names = ["step", "n", "effective_n", "value", "overall", "low", "high", "p_worse"]
-        names += ["changed"] * asked.anytime + ["alarm"] * (asked.threshold is not None)
+        names += ["changed"] * asked.anytime
+        names += ["worse_than_threshold"] * (asked.threshold is not None)
         columns = {
             name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0)
             for name in names
@@ -471,5 +472,5 @@ def _check_threshold(threshold, metric, anytime):
     )
     low, high = metric.range
     return check_number(
-        "threshold", threshold, low=low, high=high, percent=2 if high <= 1 else None
+        "threshold", threshold, low=low, high=high, percent=0.1 if high == 1 else None
     )
