@@ -22,6 +22,7 @@ SEED = 20_140
 WATCHES, LOOKS, LEVEL = 1000, 300, 0.95
 RATES = (0.1, 0.5, 0.7, 0.9, 0.95, 0.99, 0.999)
 SIZES = (1, 5, 50)
+NUMBERS = (20, 100, 150, 300)
 # Prevalence, recall and specificity.
 POPULATIONS = ((0.5, 0.8, 0.9), (0.2, 0.9, 0.95), (0.1, 0.5, 0.99), (0.3, 0.99, 0.99))
 METRICS = ("recall", "precision", "f1", "jaccard", "balanced_accuracy", "g_mean", "f2", "mcc")
@@ -50,6 +51,7 @@ def sequence(metric, matrices):
     alpha = (1 - LEVEL) / hits.shape[-1]
     low, high = each_pair(lambda s, f: confidence_sequence(s, f, alpha), hits, misses)
     best = np.maximum.accumulate(low, axis=1), np.minimum.accumulate(high, axis=1)
+    # Of several rates: changed if one of them is not constant.
     return streams.combine(low, high), streams.combine(*best), np.any(best[0] > best[1], axis=-1)
 
 
@@ -96,7 +98,28 @@ def line(metric, cells, size, seed):
         ratio = f"{np.mean(high[:, look] - low[:, look]) / width:.2f}"
         inner = f"{np.mean(inner_high[:, look] - inner_low[:, look]) / width:.2f}"
     found = [percent(share_missed((low, high), truth)), percent(alarms)]
-    return [f"{truth:.3f}", size, missed, *found, percent(changed[:, -1].mean()), ratio, inner]
+    found.append(percent(changed[:, -1].mean()))
+    return [f"{truth:.3f}", missed, *found, ratio, inner]
+
+
+def cell_of_sizes(lines):
+    """One line from those of all sizes; a width is known where 1,000 rows are reached."""
+    truth, missed, *found, width, inner = zip(*lines, strict=True)
+    texts = [" / ".join(part) for part in (missed, *found)]
+    return [truth[0], *texts, width[-1], inner[-1]]
+
+
+def by_looks(p, size, seed):
+    """Share of watches in which the ordinary interval missed at some time, by number of looks."""
+    matrices = watches([[p, 1 - p], [0, 0]], size, np.random.default_rng([SEED, *seed]))
+    low, high = ordinary(get_metric("accuracy"), matrices)
+    wrong = (low > p) | (high < p)
+    texts = [percent_of(wrong[:, number - 1]) for number in NUMBERS]
+    return [p, size, texts[-1], *(percent_of(wrong[:, :n].any(axis=1)) for n in NUMBERS)]
+
+
+def percent_of(flags):
+    return f"{100 * np.mean(flags):.1f}"
 
 
 def of_classes(prevalence, recall, specificity):
@@ -119,7 +142,7 @@ def wavering(seed):
 
 
 def fall(before, after, rows, threshold, seed, size=50):
-    """Rows from the fall to the alarm, and to the end of a constant rate: medians of all watches."""
+    """Median number of rows from the fall to the alarm, and until no constant rate fits."""
     rng = np.random.default_rng([SEED, 4, seed])
     looks = LOOKS + rows // size
     n = size * np.arange(1, looks + 1)
@@ -139,31 +162,37 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="folder of the tables of the documentation")
     folder = parser.parse_args().write
-    head = ["metric", "truth", "rows per look", "ordinary: missed", "missed", "false alarms"]
+    head = ["metric", "truth", "ordinary: missed", "missed", "false alarms"]
     head += ["false changes", "width", "width, intersected"]
-    rows = [
-        ["accuracy", *line("accuracy", [[p, 1 - p], [0, 0]], size, (1, k, size))]
-        for k, p in enumerate(RATES)
-        for size in SIZES
-    ]
-    rows += [
-        [metric, *line(metric, of_classes(*population), size, (2, k, size))]
+    cells = [("accuracy", [[p, 1 - p], [0, 0]], (1, k)) for k, p in enumerate(RATES)]
+    cells += [
+        (metric, of_classes(*population), (2, k))
         for metric in METRICS
         for k, population in enumerate(POPULATIONS)
-        for size in SIZES
     ]
+    rows = [
+        [metric, *cell_of_sizes([line(metric, cell, size, (*seed, size)) for size in SIZES])]
+        for metric, cell, seed in cells
+    ]
+    again = [by_looks(p, size, (1, k, size)) for k, p in enumerate(RATES) for size in SIZES]
+    looks = [f"{number} looks" for number in NUMBERS]
     falls = [fall(*one, seed) for seed, one in enumerate(FALLS)]
     titles = ["rate before", "after", "rows before", "threshold"]
     titles += ["rows to the alarm", "rows to a change"]
     text = "\n".join(
         [
             table(
-                f"Nominal {100 * LEVEL:g} %, {WATCHES:,} watches of {LOOKS} looks, in %; widths at "
-                "1,000 rows relative to the ordinary interval",
+                f"Nominal {100 * LEVEL:g} %, {WATCHES:,} watches of {LOOKS} looks after every row, 5 "
+                "rows, 50 rows, in %; widths at 1,000 rows relative to the ordinary interval",
                 head,
                 rows,
             ),
             table("Median number of rows from the fall of an accuracy on", titles, falls),
+            table(
+                f"The ordinary {100 * LEVEL:g} % interval of an accuracy, missed at some time, in %",
+                ["rate", "rows per look", "last look alone", *looks],
+                again,
+            ),
         ]
     )
     print(text)

@@ -149,7 +149,7 @@ class SequentialStep:
         return (
             f"SequentialStep(batch {self.step}: {asked.metric.name} {row['value']:.3f} on "
             f"{row['n']:g} rows{worse}; all in all {row['overall']:.3f}, {interval_words(asked)} "
-            f"[{row['low']:.3f}, {row['high']:.3f}]{alarm_words(asked, row.get('worse_than_threshold'))})"
+            f"[{row['low']:.3f}, {row['high']:.3f}]{alarm_words(asked, self.alarm)})"
         )
 
 

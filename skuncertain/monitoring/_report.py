@@ -57,7 +57,8 @@ def answer(history):
         start = f"Alarm since batch {history.alarm}: {metric} was worse than {history.threshold:g}"
         return f"{start}{also}; after {count} it is {state}, all in all."
     if history.change is not None:
-        return f"No constant value of {metric} fits: {changed}; after {count} it is {state}, all in all."
+        start = f"No constant value of {metric} fits: {changed}"
+        return f"{start}; after {count} it is {state}, all in all."
     if history.threshold is not None:
         start = f"No alarm in {count}: {metric} is not shown to be worse than"
         return f"{start} {history.threshold:g}; it is {state}."
