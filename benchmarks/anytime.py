@@ -105,8 +105,8 @@ def line(metric, cells, size, seed):
 def cell_of_sizes(lines):
     """One line from those of all sizes; a width is known where 1,000 rows are reached."""
     truth, missed, *found, width, inner = zip(*lines, strict=True)
-    texts = [" / ".join(part) for part in (missed, *found)]
-    return [truth[0], *texts, width[-1], inner[-1]]
+    texts = ["-" if set(part) == {"-"} else " / ".join(part) for part in (missed, *found)]
+    return [truth[0], *texts, width[-1], "-" if inner[-1] == "-" else " / ".join(inner)]
 
 
 def by_looks(p, size, seed):
@@ -182,14 +182,14 @@ def main():
     text = "\n".join(
         [
             table(
-                f"Nominal {100 * LEVEL:g} %, {WATCHES:,} watches of {LOOKS} looks after every row, 5 "
-                "rows, 50 rows, in %; widths at 1,000 rows relative to the ordinary interval",
+                f"Nominal {100 * LEVEL:g} %, {WATCHES:,} watches of {LOOKS} looks, after every row "
+                "/ 5 rows / 50 rows, in %; widths at 1,000 rows relative to the ordinary interval",
                 head,
                 rows,
             ),
             table("Median number of rows from the fall of an accuracy on", titles, falls),
             table(
-                f"The ordinary {100 * LEVEL:g} % interval of an accuracy, missed at some time, in %",
+                f"Ordinary {100 * LEVEL:g} % interval of an accuracy, missed at some time, in %",
                 ["rate", "rows per look", "last look alone", *looks],
                 again,
             ),

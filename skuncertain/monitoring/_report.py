@@ -11,8 +11,8 @@ from skuncertain._reporting.text import (
 
 _AGAIN = (
     "The intervals hold at one look that was fixed before. Looked at after every batch, 95 % "
-    "intervals miss the truth at some time in 23 % of the watches of 20 batches and in 33 to 38 % "
-    "of those of 100: with anytime=True in 5 % at most."
+    "intervals miss the truth at some time in 17 to 28 % of the watches of 20 batches and in 32 to "
+    "40 % of those of 100; with anytime=True in 5 % at most."
 )
 _READING_ONE = (
     "The interval after a batch is about all rows up to it. P(worse) is the probability that the "

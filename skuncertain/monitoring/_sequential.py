@@ -81,7 +81,7 @@ class SequentialPosterior(HasReport):
     Without discount the result is that of all rows together, whatever the batches were.
 
     A 95 % interval holds at one look. Looked at after each of 100 batches, it misses the truth at
-    some time in 33 to 38 % of all watches; with ``anytime=True`` in 5 % at most, however long the
+    some time in 32 to 40 % of all watches; with ``anytime=True`` in 5 % at most, however long the
     watch is, and so often at most is an alarm a false one. `prior`, `kind` and `p_worse` are about
     the posterior, which knows nothing of looks.
 
