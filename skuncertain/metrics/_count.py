@@ -1,11 +1,18 @@
 """Counting: checks of counts, and from true and predicted labels to confusion matrices."""
 
+from __future__ import annotations
+
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from skuncertain._numerics.row_weights import RowWeights
+from skuncertain._utils.typing import LabelLike, MetricLike
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, refuse_mask
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_masks
+from skuncertain.metrics._gradients import effective_matrix
 from skuncertain.metrics._groups import encode_groups, group_sums, merged_groups
 from skuncertain.metrics._labels import (
     as_labels,
@@ -14,6 +21,8 @@ from skuncertain.metrics._labels import (
     encode,
     sorted_labels,
 )
+from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._base import plain
 
 
 def check_whole(name, value):
@@ -93,8 +102,8 @@ def check_counts(counts):
 def count_labels(y_true, y_pred, labels=None, sample_weight=None):
     """Confusion matrix of two columns of labels, and the labels of its classes.
 
-    By default the classes are the labels that occur. With weights the matrix is scaled to Kish's
-    effective sample size.
+    By default the classes are the labels that occur. With weights that are not all 1 it is
+    `RowWeights` in place of the matrix.
     """
     y_true, y_pred = check_targets(y_true, y_pred)
     found = None if sample_weight is not None else count_pairs(y_true, y_pred)
@@ -114,9 +123,9 @@ def count_labels(y_true, y_pred, labels=None, sample_weight=None):
         counts = np.bincount(cell, minlength=size**2)
     else:
         weight = _check_weights(sample_weight, cell.size)
-        effective = weight.sum() ** 2 / np.square(weight).sum()
-        share = np.bincount(cell, weights=weight, minlength=size**2) / weight.sum()
-        counts = share * effective
+        if np.any(weight != 1):
+            return RowWeights.of_cells(cell, weight, (size, size)), labels
+        counts = np.bincount(cell, minlength=size**2)
     return counts.reshape(size, size), labels
 
 
@@ -180,7 +189,7 @@ def _check_weights(sample_weight, size):
         "sample_weight",
         "sample_weight must be finite, >= 0 and not all zero.",
     )
-    return weight / weight.max()  # their scale is irrelevant, their squares must not overflow
+    return weight
 
 
 class GroupedRows:
@@ -213,3 +222,80 @@ class GroupedRows:
             return 0 if rest else 1
         pure = self.table.max(axis=1)
         return size if np.all((pure if isinstance(pure, np.ndarray) else pure.data) == size) else 0
+
+
+class HasRowWeights:
+    """Base of ConfusionCounts: rows with weights, and what they are worth."""
+
+    counts: np.ndarray
+    labels: tuple
+    pos_label: Any
+    _weights: RowWeights | None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows had weights that are not all 1."""
+        return self._weights is not None
+
+    @property
+    def _cells(self):
+        """Counts, or the weights of rows."""
+        return self.counts if self._weights is None else self._weights
+
+    @property
+    def row_weights(self) -> RowWeights:
+        """Sums of weights, their squares and rows in every cell; counted rows have the weight 1."""
+        return RowWeights.of_counts(self.counts) if self._weights is None else self._weights
+
+    def apply(self, function, labels=None, pos_label=None):
+        """Counts after adding or selecting cells of all sums alike."""
+        cells = self._cells
+        new = cells.apply(function) if self.weighted else function(cells)
+        if labels is None:
+            labels, pos_label = self.labels, self.pos_label
+        return self._make(new, labels, pos_label)
+
+    def matrix_for(self, metrics, positive, prevalence=None):
+        """Matrix of floats on which a posterior of the metrics rests.
+
+        Without weights these are the counts. With weights they have the size of the metric; that of
+        several together is the smallest.
+        """
+        if self._weights is None:
+            return self.counts.astype(float)
+        found = [effective_matrix(self._weights, m, positive, prevalence) for m in metrics]
+        return np.take_along_axis(
+            np.stack(found),
+            np.argmin([m.sum(axis=(-2, -1), keepdims=True) for m in found], axis=0)[None],
+            axis=0,
+        )[0]
+
+    def effective_rows(self, metric: MetricLike, *, pos_label: LabelLike = None) -> Any:
+        """Rows that the data are worth to a metric.
+
+        Without weights, and with equal ones, it is the number of rows that the metric is made of:
+        those of the class for recall, all for accuracy. With weights it is fewer, and depends on
+        how the weights go with the errors; never more. The method notes have the formula.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            See :func:`get_metric`.
+        pos_label : label, default=None
+            Positive class, by default that of the counts.
+
+        Returns
+        -------
+        float or ndarray
+            The number, of each matrix.
+        """
+        found = get_metric(metric)
+        positive = self.positive_index(found, pos_label)
+        return plain(rows_behind(self.matrix_for([found], positive), found, positive))
+
+
+def rows_behind(matrix, metric, positive):
+    """Rows that a metric is made of: its denominator, or all."""
+    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    masks = proportion_masks(metric, matrix.shape[-1], positive)
+    return (matrix if masks is None else matrix[..., masks[0] | masks[1], None]).sum(axis=(-2, -1))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skuncertain._numerics.row_weights import RowWeights
 from skuncertain._utils.typing import (
     LabelLike,
     LabelsLike,
@@ -26,7 +27,12 @@ from skuncertain._utils.validation import (
     is_integer,
     refuse_if,
 )
-from skuncertain.metrics._count import check_counts, count_labels, fitting_counts
+from skuncertain.metrics._count import (
+    HasRowWeights,
+    check_counts,
+    count_labels,
+    fitting_counts,
+)
 from skuncertain.metrics._formulas import collapse, score_of, two_by_two
 from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels, plain_label
 from skuncertain.metrics._model import build_model, draw_metrics
@@ -46,7 +52,7 @@ from skuncertain.posteriors._dirichlet import DirichletPosterior
 from skuncertain.posteriors._joint import JointPosterior
 
 
-class ConfusionCounts(HasMatrixReport):
+class ConfusionCounts(HasRowWeights, HasMatrixReport):
     r"""Confusion matrix, or a stack of them, that knows its labels.
 
     Parameters
@@ -101,6 +107,7 @@ class ConfusionCounts(HasMatrixReport):
     labels: tuple
     pos_label: LabelLike
     _positive: int | None
+    _weights: RowWeights | None
 
     def __init__(
         self, counts: ArrayLike, *, labels: LabelsLike | None = None, pos_label: LabelLike = None
@@ -110,6 +117,8 @@ class ConfusionCounts(HasMatrixReport):
         self._set(check_counts(counts), labels, pos_label)
 
     def _set(self, counts, labels, pos_label):
+        weights = counts if isinstance(counts, RowWeights) else None
+        counts = counts if weights is None else weights.counts
         n_classes = counts.shape[-1]
         labels = tuple(range(n_classes)) if labels is None else as_labels(labels)
         refuse_if(
@@ -121,18 +130,19 @@ class ConfusionCounts(HasMatrixReport):
         counts.flags.writeable = False
         pos_label = check_pos_label(labels, pos_label)
         positive = None if pos_label is None else labels.index(pos_label)
-        vars(self).update(counts=counts, labels=labels, pos_label=pos_label, _positive=positive)
+        vars(self).update(counts=counts, labels=labels, pos_label=pos_label)
+        vars(self).update(_positive=positive, _weights=weights)
         return self
 
     def __setattr__(self, name, value):
         raise AttributeError(f"ConfusionCounts cannot be changed: make new ones to set {name!r}.")
 
     def __reduce__(self):
-        return self._make, (self.counts, self.labels, self.pos_label)
+        return self._make, (self._cells, self.labels, self.pos_label)
 
     @classmethod
     def _make(cls, counts, labels, pos_label):
-        """Counts that are known to be right, also fractional ones."""
+        """Counts that are known to be right, also fractional ones, or the weights of rows."""
         return cls.__new__(cls)._set(counts, labels, pos_label)
 
     @classmethod
@@ -157,8 +167,9 @@ class ConfusionCounts(HasMatrixReport):
         pos_label : label, default=None
             The positive class, see :class:`ConfusionCounts`.
         sample_weight : array-like of shape (n,), default=None
-            Weights. The weighted shares of the cells are multiplied with Kish's effective sample
-            size (sum w)**2 / sum w**2, so the counts are fractional.
+            Importance of the rows, not their frequencies: a row of weight 3 is one row. `counts`
+            are then the weighted shares times Kish's effective size (sum w)**2 / sum w**2, and
+            fractional. A posterior rests on the size of its own metric, see `effective_rows`.
 
         Returns
         -------
@@ -231,8 +242,7 @@ class ConfusionCounts(HasMatrixReport):
             raise IndexError("a single confusion matrix cannot be indexed; use .counts")
         # Only the stack axes are indexed; cells are in .counts
         which = np.arange(int(np.prod(self.shape))).reshape(self.shape)[index]
-        part = self.counts.reshape(-1, *self.counts.shape[-2:])[which]
-        return self._make(part, self.labels, self.pos_label)
+        return self.apply(lambda x: x.reshape(-1, *x.shape[-2:])[which])
 
     def __iter__(self) -> Iterator[ConfusionCounts]:
         return (self[k] for k in range(len(self)))
@@ -249,7 +259,9 @@ class ConfusionCounts(HasMatrixReport):
                 f"{list(other.labels)} (pos_label={other.pos_label!r}). Pass the same labels= when "
                 "counting."
             )
-        return self._make(self.counts + other.counts, self.labels, self.pos_label)
+        if not (self.weighted or other.weighted):
+            return self._make(self.counts + other.counts, self.labels, self.pos_label)
+        return self._make(self.row_weights + other.row_weights, self.labels, self.pos_label)
 
     __radd__ = __add__
 
@@ -260,6 +272,7 @@ class ConfusionCounts(HasMatrixReport):
             self.labels == other.labels
             and self.pos_label == other.pos_label
             and np.array_equal(self.counts, other.counts)
+            and self.row_weights.same_spread(other.row_weights)
         )
 
     def __hash__(self):
@@ -293,7 +306,7 @@ class ConfusionCounts(HasMatrixReport):
             f"axis must be a stack axis in 0..{depth - 1}, got {{value}}.",
             axis,
         )
-        return self._make(self.counts.sum(axis=axes), self.labels, self.pos_label)
+        return self.apply(lambda x: x.sum(axis=axes))
 
     def one_vs_rest(self, pos_label: LabelLike) -> ConfusionCounts:
         """Two-by-two counts of one class against all others.
@@ -309,9 +322,9 @@ class ConfusionCounts(HasMatrixReport):
             Counts with the labels ``("rest", pos_label)``.
         """
         index = self._index(pos_label)
-        rows = two_by_two(*collapse(self.counts, index))
         rest_label = "rest" if self.labels[index] != "rest" else "others"
-        return self._make(rows, (rest_label, self.labels[index]), self.labels[index])
+        labels = rest_label, self.labels[index]
+        return self.apply(lambda x: two_by_two(*collapse(x, index)), labels, labels[1])
 
     def __repr__(self):
         def show(number):  # all digits of a count; fractional ones come from weights
@@ -345,12 +358,15 @@ class ConfusionCounts(HasMatrixReport):
         Returns
         -------
         dict
-            Keys ``counts``, ``labels``, ``pos_label``.
+            Keys ``counts``, ``labels``, ``pos_label``; with weights also ``weights``, the sums
+            ``total`` and ``squares`` (in units of ``2**exponent``) and the ``rows`` of every cell.
         """
+        weights = {"weights": self._weights.to_dict()} if self._weights is not None else {}
         return {
             "counts": self.counts.tolist(),
             "labels": list(self.labels),
             "pos_label": self.pos_label,
+            **weights,
         }
 
     def to_frame(self) -> Any:
@@ -511,7 +527,8 @@ class ConfusionCounts(HasMatrixReport):
         positive = self.n_classes - 1 if positive is None else positive
         n = None if n is None else check_integer("n", n, low=1, high=2**53)
         resolved = resolve_prior(options.prior, self.n_classes, positive=positive)
-        joint = build_model(self.counts.astype(float), resolved, options, positive)
+        matrix = self.matrix_for(found, positive, options.prevalence)
+        joint = build_model(matrix, resolved, options, positive)
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False
         names = tuple(metric.name for metric in found)

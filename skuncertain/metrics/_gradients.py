@@ -1,4 +1,4 @@
-"""How a metric changes with every cell of the confusion matrix.
+"""How a metric changes with every cell of the confusion matrix, and what weighted rows tell of it.
 
 Metrics of two classes, and averages of them over classes, are differentiated by the complex step,
 f'(x) = Im f(x + ih) / h, which is exact to rounding; metrics of the whole matrix have their
@@ -8,20 +8,43 @@ derivative written out. A function of the user is differenced cell by cell.
 import numpy as np
 
 from skuncertain._utils.validation import refuse_if
-from skuncertain.metrics._formulas import collapse, kappa_weights, one_vs_rest, spread_cells
-from skuncertain.metrics._registry import class_function
+from skuncertain.metrics._formulas import (
+    RATE_OF_ODDS,
+    collapse,
+    kappa_weights,
+    one_vs_rest,
+    proportion_masks,
+    spread_cells,
+)
+from skuncertain.metrics._model import given_frequencies
+from skuncertain.metrics._priors import cell_prior
+from skuncertain.metrics._registry import class_function, get_metric
 
 MAX_CLASSES_DIFFERENCED = 100  # a user's function is evaluated twice per cell
 _STEP = 1e-100
 
 
+def without_empty_cells(matrix):
+    """Matrices with a prior, so that every derivative exists.
+
+    With many classes 1/2 per cell would be more errors than there are rows; one pseudo-row per
+    class, as right as the others, is not.
+    """
+    return matrix + (0.5 if matrix.shape[-1] == 2 else cell_prior("shared", matrix))
+
+
 def metric_gradient(matrix, metric, positive):
     """Derivatives ``(..., C, C)`` of a metric at matrices without empty cells.
 
-    Not of accuracy and other proportions of the whole matrix, which need none: see
-    `proportion_masks`.
+    Of a proportion whose odds are multiplied (F1) that of the proportion.
     """
     n_classes = matrix.shape[-1]
+    masks = proportion_masks(metric, n_classes, positive)
+    if masks is not None:
+        success, failure = masks
+        hits = (matrix * success).sum(axis=(-2, -1), keepdims=True)
+        misses = (matrix * failure).sum(axis=(-2, -1), keepdims=True)
+        return (success * misses - failure * hits) / (hits + misses) ** 2
     if metric.user:
         return _differenced(matrix, metric)
     if metric.average == "binary":
@@ -138,3 +161,80 @@ def _differenced(matrix, metric):
             change = metric.evaluate(matrix + step) - metric.evaluate(matrix - step)
             result[..., i, j] = change / (2 * step[..., i, j])
     return result
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows with weights
+
+
+def effective_matrix(weights, metric, positive, prevalence=None):
+    """Weighted shares of the cells, times the rows that the weights are worth to a metric.
+
+    The rows of a proportion are those of its denominator: the cells within it have its size.
+    """
+    size, inside = _worth(weights, metric, positive, prevalence)
+    # A class without rows has no size of its own.
+    return np.where(size > 0, weights.scaled(size, inside), weights.counts)
+
+
+def effective_folds(weights, metric, positive, n_repeats):
+    """The same of folds ``(..., splits, C, C)``: all together they have the size of their sum."""
+    pooled = weights.apply(lambda x: x.sum(axis=-3) / n_repeats)
+    size, inside = _worth(pooled, metric, positive)
+    everywhere = np.ones_like(inside)
+    of_all = pooled.scaled(pooled.kish(everywhere), everywhere, weights)
+    return np.where(np.expand_dims(size, -3) > 0, pooled.scaled(size, inside, weights), of_all)
+
+
+def _worth(weights, metric, positive, prevalence=None):
+    """Rows that weighted rows are worth to a metric ``(..., 1, 1)``, and the cells that count."""
+    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    n_classes = weights.total.shape[-1]
+    masks = proportion_masks(metric, n_classes, positive)
+    # At another prevalence only what lies within one true class is still a proportion of rows.
+    if masks is not None and (prevalence is None or np.any(masks, axis=(0, 2)).sum() == 1):
+        success, failure = masks
+        (hits, misses), rows = (
+            [(part * mask).sum(axis=(-2, -1), keepdims=True) for mask in masks]
+            for part in (weights.total, weights.rows)
+        )
+        share = misses / np.where(hits + misses > 0, hits + misses, 1.0)
+        influence = success * share - failure * (1 - share)
+        return weights.worth(influence, success | failure, np.minimum(*rows)), success | failure
+    everywhere = np.ones((n_classes, n_classes), dtype=bool)
+    influence = _influence(weights, metric, positive, prevalence)
+    return weights.worth(influence, everywhere, _scarce(weights.rows, influence)), everywhere
+
+
+def _influence(weights, metric, positive, prevalence):
+    """How a row of each cell moves a metric, with the weighted mean 0; NaN if nobody knows."""
+    base = without_empty_cells(weights.counts)
+    n_classes = base.shape[-1]
+    if metric.user and n_classes > MAX_CLASSES_DIFFERENCED:
+        return np.full(base.shape, np.nan)
+    if prevalence is None:
+        slope = metric_gradient(base, metric, positive)
+    else:
+        shares, _ = given_frequencies(prevalence, n_classes, positive, base.shape[:-2])
+        # A class that does not occur there keeps a trace, so that derivatives exist.
+        shares = np.maximum(shares / shares.sum(axis=-1, keepdims=True), 1e-9)[..., None]
+        rows = base.sum(axis=-1, keepdims=True)
+        there = metric_gradient(base / rows * shares, metric, positive)
+        slope = shares / rows * (there - (base / rows * there).sum(axis=-1, keepdims=True))
+    total = weights.total.sum(axis=(-2, -1), keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return slope - (weights.total * slope).sum(axis=(-2, -1), keepdims=True) / total
+
+
+def _scarce(rows, influence):
+    """Rows that carry the variance of a metric that is no proportion.
+
+    That is the participation number of their influences, at most the rows that are right or wrong.
+    """
+    u2 = np.square(influence)
+    second, fourth = ((rows * part).sum(axis=(-2, -1), keepdims=True) for part in (u2, u2**2))
+    right = np.trace(rows, axis1=-2, axis2=-1)[..., None, None]
+    wrong = rows.sum(axis=(-2, -1), keepdims=True) - right
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        number = second**2 / fourth
+    return np.minimum(np.where(np.isfinite(number), number, 0.0), np.minimum(right, wrong))
