@@ -3,7 +3,7 @@
 A weighted mean of row values u has the variance sum w^2 u^2 / (sum w)^2 (first order); n equally
 weighted rows would have v / n with v = sum w u^2 / sum w. So the rows are worth
 
-    n_lin = v (sum w)^2 / sum w^2 u^2
+    n = v (sum w)^2 / sum w^2 u^2
 
 to this statistic, and Kish's (sum w)^2 / sum w^2 if the weights have nothing to do with u.
 """
@@ -15,19 +15,19 @@ from functools import cached_property
 
 import numpy as np
 
-KISH_ROWS = 5.0  # Kish's size counts like so many rows on the scarcer side
-_SUMS = ("total", "squares", "rows")
+PSEUDO_ROWS = 3.0  # on each side of a statistic, drawn in proportion to their weight
+_SUMS = ("total", "squares", "cubes", "rows")
 _ALIKE = 1e-12  # relative spread below which weights are equal but for rounding
 
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """Sums of weights, of their squares and of rows in every cell of tables ``(..., C, C)``.
+    """Sums of weights, of their powers and of rows in every cell of tables ``(..., C, C)``.
 
     Attributes
     ----------
-    total, squares : ndarray
-        Sums of w and w**2, with w in units of ``2**exponent``.
+    total, squares, cubes : ndarray
+        Sums of w, w**2 and w**3, with w in units of ``2**exponent``.
     rows : ndarray
         Rows with a weight above 0.
     exponent : int
@@ -36,6 +36,7 @@ class RowWeights:
 
     total: np.ndarray
     squares: np.ndarray
+    cubes: np.ndarray
     rows: np.ndarray
     exponent: int = 0
 
@@ -47,29 +48,29 @@ class RowWeights:
         weight = np.ldexp(weight, -exponent)
         rows = np.bincount(cell[weight > 0], minlength=size).astype(float)
         if np.all(weight == weight[0]):  # products have one rounding, sums have many
-            total, squares = rows * weight[0], rows * weight[0] ** 2
+            sums = [rows * weight[0] ** power for power in (1, 2, 3)]
         else:
-            total, squares = (
-                np.bincount(cell, weights=w, minlength=size) for w in (weight, weight**2)
-            )
-        return cls(total.reshape(shape), squares.reshape(shape), rows.reshape(shape), exponent)
+            powers = weight, weight**2, weight**3
+            sums = [np.bincount(cell, weights=power, minlength=size) for power in powers]
+        return cls(*(part.reshape(shape) for part in (*sums, rows)), exponent)
 
     @classmethod
     def of_counts(cls, counts):
         """Rows without weights have the weight 1."""
         counts = np.asarray(counts, dtype=float)
-        return cls(counts, counts, counts)
+        return cls(counts, counts, counts, counts)
 
     def apply(self, function):
-        """The same function, which adds or selects cells, of all three sums."""
-        parts = (np.asarray(function(part)) for part in (self.total, self.squares, self.rows))
+        """The same function, which adds or selects cells, of all sums."""
+        parts = (np.asarray(function(getattr(self, name))) for name in _SUMS)
         return RowWeights(*parts, self.exponent)
 
     def in_unit(self, exponent):
         """The same in another unit."""
         step = self.exponent - exponent
-        total, squares = np.ldexp(self.total, step), np.ldexp(self.squares, 2 * step)
-        return RowWeights(total, squares, self.rows, exponent)
+        powers = (self.total, 1), (self.squares, 2), (self.cubes, 3)
+        sums = (np.ldexp(part, power * step) for part, power in powers)
+        return RowWeights(*sums, self.rows, exponent)
 
     def __add__(self, other):
         exponent = max(self.exponent, other.exponent)
@@ -79,10 +80,8 @@ class RowWeights:
 
     def alike(self, inside):
         """Whether all rows in some of the cells have one weight."""
-        total, squares, rows = (
-            np.where(inside, part, 0.0).sum(axis=(-2, -1), keepdims=True)
-            for part in (self.total, self.squares, self.rows)
-        )
+        parts = self.total, self.squares, self.rows
+        total, squares, rows = (_sum(np.where(inside, part, 0.0)) for part in parts)
         return total**2 >= (1 - _ALIKE) * squares * rows
 
     def scaled(self, size, inside, parts=None):
@@ -90,7 +89,7 @@ class RowWeights:
 
         With `parts` ``(..., splits, C, C)``, which add up to these tables, those of the parts.
         """
-        total = np.where(inside, self.total, 0.0).sum(axis=(-2, -1), keepdims=True)
+        total = _sum(np.where(inside, self.total, 0.0))
         factor = np.divide(size, total, out=np.zeros_like(total), where=total > 0)
         alike = self.alike(inside)
         if parts is None:
@@ -117,10 +116,7 @@ class RowWeights:
 
     def kish(self, inside):
         """Kish's effective number of rows in some of the cells, shape ``(..., 1, 1)``."""
-        total, squares = (
-            np.where(inside, part, 0.0).sum(axis=(-2, -1), keepdims=True)
-            for part in (self.total, self.squares)
-        )
+        total, squares = (_sum(np.where(inside, part, 0.0)) for part in (self.total, self.squares))
         return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
 
     def to_dict(self):
@@ -136,41 +132,41 @@ class RowWeights:
         parts = (np.stack([getattr(one, name) for one in same]) for name in _SUMS)
         return cls(*parts, exponent)
 
-    def worth(self, influence, inside, scarce):
+    def worth(self, sides, shares, size_of_u=1.0):
         """Rows that some cells are worth to a statistic, shape ``(..., 1, 1)``.
 
-        Few rows on one side say little about their weights: the linearised size is blended with
-        Kish's, and neither can exceed the number of rows.
+        The variance comes from two sides, such as hits and errors. What an error of average weight
+        counts for cannot be told from a few errors: three pseudo-rows join each side, drawn from
+        all rows in proportion to their weight, for the next error may be a heavy one.
 
         Parameters
         ----------
-        influence : ndarray of shape (..., C, C)
-            How a row of each cell moves the statistic, with the weighted mean 0 `inside`.
-        inside : ndarray of bool, (C, C)
-            Cells that the statistic is made of.
-        scarce : ndarray of shape (..., 1, 1)
-            Rows that carry the variance, such as the errors of an accuracy.
+        sides : tuple of two ndarrays of bool, (C, C)
+            The cells of either side.
+        shares : tuple of two ndarrays of shape (..., 1, 1)
+            How much of the variance of one row either side has, with the sum 1.
+        size_of_u : ndarray of shape (..., C, C), default=1
+            Square of a row's influence, relative to the mean of its side.
         """
-        u2 = np.where(inside, np.square(influence), 0.0)
-        total, v, spread, rows = (
-            part.sum(axis=(-2, -1), keepdims=True)
-            for part in (
-                np.where(inside, self.total, 0.0),
-                self.total * u2,
-                self.squares * u2,
-                np.where(inside, self.rows, 0.0),
-            )
+        total, squares, cubes, rows = (
+            _sum(np.where(sides[0] | sides[1], getattr(self, name), 0.0)) for name in _SUMS
         )
-        kish = self.kish(inside)
         with np.errstate(divide="ignore", invalid="ignore"):
-            linear = v * total / spread
-            usable = np.isfinite(linear) & (linear > 0)
-            inverse = scarce / np.where(usable, linear, kish) + KISH_ROWS / kish
-            size = (scarce + KISH_ROWS) / inverse
-        return np.where(kish > 0, np.minimum(size, rows), 0.0)
+            weight, square = (PSEUDO_ROWS * part / total for part in (squares, cubes))
+            means = [
+                (_sum(self.squares * size_of_u * side) + square)
+                / (_sum(self.total * size_of_u * side) + weight)
+                for side in sides
+            ]
+            size = total / (means[0] * shares[0] + means[1] * shares[1])
+        return np.where(total > 0, np.minimum(size, rows), 0.0)
+
+
+def _sum(part):
+    return part.sum(axis=(-2, -1), keepdims=True)
 
 
 def _safe(total):
     """Sum of each table, 1 where there is nothing."""
-    found = total.sum(axis=(-2, -1), keepdims=True)
+    found = _sum(total)
     return np.where(found > 0, found, 1.0)

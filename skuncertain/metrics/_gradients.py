@@ -193,22 +193,26 @@ def _worth(weights, metric, positive, prevalence=None):
     masks = proportion_masks(metric, n_classes, positive)
     # At another prevalence only what lies within one true class is still a proportion of rows.
     if masks is not None and (prevalence is None or np.any(masks, axis=(0, 2)).sum() == 1):
-        success, failure = masks
-        (hits, misses), rows = (
-            [(part * mask).sum(axis=(-2, -1), keepdims=True) for mask in masks]
-            for part in (weights.total, weights.rows)
-        )
+        hits, misses = (_total(weights.total * mask) for mask in masks)
         share = misses / np.where(hits + misses > 0, hits + misses, 1.0)
-        influence = success * share - failure * (1 - share)
-        return weights.worth(influence, success | failure, np.minimum(*rows)), success | failure
-    everywhere = np.ones((n_classes, n_classes), dtype=bool)
-    influence = _influence(weights, metric, positive, prevalence)
-    return weights.worth(influence, everywhere, _scarce(weights.rows, influence)), everywhere
-
-
-def _influence(weights, metric, positive, prevalence):
-    """How a row of each cell moves a metric, with the weighted mean 0; NaN if nobody knows."""
+        return weights.worth(masks, (share, 1 - share)), masks[0] | masks[1]
+    right = np.eye(n_classes, dtype=bool)
+    sides = right, ~right
     base = without_empty_cells(weights.counts)
+    u2 = np.square(_influence(base, metric, positive, prevalence))
+    known = np.all(np.isfinite(u2), axis=(-2, -1), keepdims=True)
+    u2 = np.where(known & (_total(base * u2 * right) * _total(base * u2 * ~right) > 0), u2, 1.0)
+    # Without derivatives all rows count alike.
+    variance = [_total(base * u2 * side) for side in sides]
+    relative = sum(
+        u2 * side * _total(base * side) / v for side, v in zip(sides, variance, strict=True)
+    )
+    shares = [v / (variance[0] + variance[1]) for v in variance]
+    return weights.worth(sides, shares, relative), right | ~right
+
+
+def _influence(base, metric, positive, prevalence):
+    """How a row of each cell moves a metric, with the mean 0; NaN if nobody knows."""
     n_classes = base.shape[-1]
     if metric.user and n_classes > MAX_CLASSES_DIFFERENCED:
         return np.full(base.shape, np.nan)
@@ -221,20 +225,8 @@ def _influence(weights, metric, positive, prevalence):
         rows = base.sum(axis=-1, keepdims=True)
         there = metric_gradient(base / rows * shares, metric, positive)
         slope = shares / rows * (there - (base / rows * there).sum(axis=-1, keepdims=True))
-    total = weights.total.sum(axis=(-2, -1), keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return slope - (weights.total * slope).sum(axis=(-2, -1), keepdims=True) / total
+    return slope - _total(base * slope) / _total(base)
 
 
-def _scarce(rows, influence):
-    """Rows that carry the variance of a metric that is no proportion.
-
-    That is the participation number of their influences, at most the rows that are right or wrong.
-    """
-    u2 = np.square(influence)
-    second, fourth = ((rows * part).sum(axis=(-2, -1), keepdims=True) for part in (u2, u2**2))
-    right = np.trace(rows, axis1=-2, axis2=-1)[..., None, None]
-    wrong = rows.sum(axis=(-2, -1), keepdims=True) - right
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        number = second**2 / fourth
-    return np.minimum(np.where(np.isfinite(number), number, 0.0), np.minimum(right, wrong))
+def _total(part):
+    return part.sum(axis=(-2, -1), keepdims=True)
