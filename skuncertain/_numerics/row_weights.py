@@ -73,10 +73,9 @@ class RowWeights:
         return RowWeights(*sums, self.rows, exponent)
 
     def __add__(self, other):
-        exponent = max(self.exponent, other.exponent)
-        one, two = self.in_unit(exponent), other.in_unit(exponent)
+        one, two = _in_one_unit([self, other])
         parts = (getattr(one, name) + getattr(two, name) for name in _SUMS)
-        return RowWeights(*parts, exponent)
+        return RowWeights(*parts, one.exponent)
 
     def alike(self, inside):
         """Whether all rows in some of the cells have one weight."""
@@ -125,12 +124,17 @@ class RowWeights:
         return {**sums, "exponent": self.exponent}
 
     @classmethod
+    def from_dict(cls, known):
+        """The same from its plain representation."""
+        sums = (np.array(known[name], dtype=float) for name in _SUMS)
+        return cls(*sums, int(known["exponent"]))
+
+    @classmethod
     def stack(cls, tables):
         """Several of one shape as one, along a new first axis."""
-        exponent = max(one.exponent for one in tables)
-        same = [one.in_unit(exponent) for one in tables]
+        same = _in_one_unit(tables)
         parts = (np.stack([getattr(one, name) for one in same]) for name in _SUMS)
-        return cls(*parts, exponent)
+        return cls(*parts, same[0].exponent)
 
     def worth(self, sides, shares, size_of_u=1.0):
         """Rows that some cells are worth to a statistic, shape ``(..., 1, 1)``.
@@ -162,8 +166,51 @@ class RowWeights:
         return np.where(total > 0, np.minimum(size, rows), 0.0)
 
 
+def running_sums(batches, total, discount, shape):
+    """What came before each batch, discounted, the batches, and the sum after them.
+
+    Parameters
+    ----------
+    batches : list of (cells, values)
+        Flat indices of cells of a table, and their counts or `RowWeights`.
+    total : ndarray, RowWeights or None
+        Flat sum of what came before, None at the start.
+    discount : float
+        Factor of the past before a batch is added.
+    shape : tuple of int
+        Shape of a table.
+    """
+    size = int(np.prod(shape))
+    total = np.zeros(size) if total is None else total
+    if not any(isinstance(part, RowWeights) for part in (total, *(v for _, v in batches))):
+        past, batch = np.zeros((2, len(batches), size))
+        for k, (cells, values) in enumerate(batches):
+            past[k] = total = total * discount
+            batch[k, cells] = values
+            total = total + batch[k]
+        return past.reshape(-1, *shape), batch.reshape(-1, *shape), total
+
+    def dense(cells, values):
+        values = values if isinstance(values, RowWeights) else RowWeights.of_counts(values)
+        return values.apply(lambda x: np.bincount(cells, x, minlength=size))
+
+    total = total if isinstance(total, RowWeights) else RowWeights.of_counts(total)
+    before, added = [], [dense(*batch) for batch in batches]
+    for batch in added:
+        before.append(total.apply(lambda x: x * discount))
+        total = before[-1] + batch
+    stacks = (RowWeights.stack(part) for part in (before, added))
+    return *(part.apply(lambda x: x.reshape(-1, *shape)) for part in stacks), total
+
+
 def _sum(part):
     return part.sum(axis=(-2, -1), keepdims=True)
+
+
+def _in_one_unit(tables):
+    """The same in the unit of the heaviest rows: those of others may vanish beside them."""
+    exponent = max((one.exponent for one in tables if one.rows.any()), default=0)
+    return [one.in_unit(exponent) for one in tables]
 
 
 def _safe(total):

@@ -65,13 +65,14 @@ def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     one true class still rests on a part of the rows.
     """
     metric = get_metric(metric)
-    matrix = np.asarray(counts.counts, dtype=float)
+    positive = counts.positive_index(metric)
+    matrix = counts.matrix_for([metric], positive, prevalence)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
     rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
     apart = prevalence is not None or model in _MODELS
     if proportion_odds(rate) is None or (apart and not within):
         return float(matrix.sum())
-    hits, misses, _ = proportion_counts(matrix, rate, counts.positive_index(metric))
+    hits, misses, _ = proportion_counts(matrix, rate, positive)
     return float(hits + misses)
 
 

@@ -400,8 +400,7 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
     same = all(isinstance(x, ConfusionCounts) for x in entries)
     if same and len({(x.labels, x.pos_label) for x in entries}) == 1 and metric is not None:
         first = entries[0]
-        matrices = np.stack([x.counts for x in entries])
-        together = first._make(matrices, first.labels, first.pos_label)
+        together = first.stack(entries)
         posterior = _posterior(together, metric, prior, pos_label, n_draws, random_state)
         if isinstance(posterior, BetaPosterior):
             return posterior, None

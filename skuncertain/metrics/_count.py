@@ -270,6 +270,69 @@ class HasRowWeights:
             axis=0,
         )[0]
 
+    @classmethod
+    def from_dict(cls, known: Any) -> Any:
+        """Counts from their plain representation.
+
+        Parameters
+        ----------
+        known : dict
+            What `to_dict` returned, also after a journey through JSON.
+
+        Returns
+        -------
+        ConfusionCounts
+            The counts.
+        """
+        needed, names = ("counts", "labels", "pos_label"), ("total", "squares", "cubes", "rows")
+        weights = known.get("weights") if isinstance(known, dict) else None
+        complete = isinstance(known, dict) and all(name in known for name in needed)
+        if weights is not None:
+            complete = complete and all(name in weights for name in (*names, "exponent"))
+        refuse_if(
+            not complete,
+            "known",
+            "known must be what ConfusionCounts.to_dict returned, got {value}.",
+            known,
+        )
+        if weights is None:
+            return cls(known["counts"], labels=known["labels"], pos_label=known["pos_label"])
+        return cls._make(RowWeights.from_dict(weights), known["labels"], known["pos_label"])
+
+    @classmethod
+    def stack(cls, parts: Any) -> Any:
+        """Put counts of the same labels together, such as those of folds.
+
+        Parameters
+        ----------
+        parts : sequence of ConfusionCounts
+            Of one shape; weights of their rows have one scale.
+
+        Returns
+        -------
+        ConfusionCounts
+            With one more axis of the stack, the first one.
+        """
+        parts = list(parts)
+        refuse_if(
+            not parts or not all(isinstance(part, HasRowWeights) for part in parts),
+            "parts",
+            "parts must be ConfusionCounts, at least one, got {value}.",
+            parts,
+        )
+        same = {(part.labels, part.pos_label, part.counts.shape) for part in parts}
+        refuse_if(
+            len(same) > 1,
+            "parts",
+            "parts must have the same labels, pos_label and shape. Pass the same labels= when "
+            "counting.",
+        )
+        if any(part.weighted for part in parts):
+            cells = RowWeights.stack([part.row_weights for part in parts])
+        else:
+            cells = np.stack([part.counts for part in parts])
+        return cls._make(cells, parts[0].labels, parts[0].pos_label)
+
     def effective_rows(self, metric: MetricLike, *, pos_label: LabelLike = None) -> Any:
         """Rows that the data are worth to a metric.
 

@@ -27,12 +27,7 @@ from skuncertain._utils.validation import (
     is_integer,
     refuse_if,
 )
-from skuncertain.metrics._count import (
-    HasRowWeights,
-    check_counts,
-    count_labels,
-    fitting_counts,
-)
+from skuncertain.metrics._count import HasRowWeights, check_counts, count_labels, fitting_counts
 from skuncertain.metrics._formulas import collapse, score_of, two_by_two
 from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels, plain_label
 from skuncertain.metrics._model import build_model, draw_metrics

@@ -125,7 +125,6 @@ def interval_report(
         y_true, y_pred, labels=labels, sample_weight=sample_weight
     )
     if groups is None:
-        options["weighted"] = sample_weight is not None
         return MatrixReport(counts, **options).by_class(digits)
     refuse_if(sample_weight is not None, "groups", "groups cannot be combined with sample_weight.")
     return _GroupedReport(counts, y_true, y_pred, groups, **options).by_class(digits)

@@ -28,6 +28,7 @@ from skuncertain._utils.validation import (
     resolve_seed,
 )
 from skuncertain._utils.warnings import collect, warn_user
+from skuncertain.metrics._count import rows_behind
 from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._posterior import (
     PosteriorOptions,
@@ -61,6 +62,11 @@ _METHODS = {
 _INTERVAL = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other."
+)
+_WORTH = "rows: what the weighted rows are worth to the metric, in rows that count alike"
+_SUPPORT = (
+    "support: what the weighted rows of the class are worth to its recall, all of them to the "
+    "accuracy, and by Kish's formula to the averages"
 )
 _BY_CLASS = (
     _INTERVAL,
@@ -100,8 +106,6 @@ class MatrixReport:
         by the model "dirichlet" only.
     target_names : sequence of str, default=None
         What to call the classes.
-    weighted : bool, default=False
-        Whether the rows had weights, so that their number is an effective one.
     """
 
     def __init__(
@@ -115,13 +119,12 @@ class MatrixReport:
         n_draws=None,
         random_state=None,
         target_names=None,
-        weighted=False,
     ):
         self.counts, self.matrix = counts, np.asarray(counts.counts, dtype=float)
         self.level, self.kind = check_level(level), check_kind(kind)
         self.prior = check_prior(prior, counts.n_classes)
         self.names = _check_names(target_names, counts.labels)
-        self.seed, self.weighted = resolve_seed(random_state), weighted
+        self.seed, self.weights = resolve_seed(random_state), counts._weights
         options = PosteriorOptions(self.prior, model, None, n_draws, self.seed)
         self.model = options.checked(counts.n_classes).model
         self.method = _METHODS[self.model]
@@ -135,7 +138,7 @@ class MatrixReport:
 
     def posteriors_of_classes(self, base):
         """One posterior with a member per class."""
-        return class_posterior(self.matrix, base, self.prior)
+        return class_posterior(self.matrix, base, self.prior, self.weights)
 
     def posterior_of_average(self, name):
         """Posterior of an average over classes; with `n_draws` those without formula are drawn."""
@@ -162,7 +165,7 @@ class MatrixReport:
 
     def cell_rates(self):
         """Posterior of the rate of every cell, or None."""
-        return cell_rates(self.matrix, self.prior)
+        return cell_rates(self.matrix, self.prior, self.weights)
 
     # ----------------------------------------------------------------------------------------------
     # Sections
@@ -232,14 +235,29 @@ class MatrixReport:
             }
             for metric, (posterior, cell) in cells.items()
         ]
-        return section("Scores", ["metric", name, "computed"], rows)
+        columns = ["metric", name, "computed"]
+        if self.counts.weighted:
+            columns.insert(2, column("rows", digits=1))
+            for row, metric in zip(rows, cells, strict=True):
+                row["rows"] = whole(self._worth(metric, prevalence, pos_label))
+        notes = [_WORTH] if self.counts.weighted else []
+        return section("Scores", columns, rows, notes=notes)
+
+    def _worth(self, metric, prevalence=None, pos_label=None):
+        """Rows that the data are worth to a metric."""
+        positive = self.counts.positive_index(metric, pos_label)
+        matrix = self.counts.matrix_for([get_metric(metric)], positive, prevalence)
+        apart = prevalence is not None
+        return matrix.sum() if apart else rows_behind(matrix, get_metric(metric), positive)
 
     def class_section(self, title="Scores", drawn=True):
         """Table with a row per class, and their averages, as `classification_report` has it."""
         rows = self._class_rows()
         n = whole(self.matrix.sum())
+        right = whole(self._worth("accuracy"))
         for name, metrics in _AVERAGES.items():
-            row = {"name": name, "support": n, "aside": name == "accuracy"}
+            aside = name == "accuracy"
+            row = {"name": name, "support": right if aside else n, "aside": aside}
             for base, metric in metrics.items():
                 posterior = self.posterior_of_average(metric)
                 row[base] = self._cell(posterior, posterior.observed)
@@ -250,12 +268,14 @@ class MatrixReport:
             title,
             [column("name", "class"), *BASES, "support"],
             rows,
-            notes=self._medical_names(),
+            notes=[*self._medical_names(), *([_SUPPORT] if self.counts.weighted else [])],
             figure={"type": "methods", "columns": list(BASES)} if drawn else None,
         )
 
     def _class_rows(self):
         support = self.matrix.sum(axis=-1)
+        if self.counts.weighted:
+            support = np.array([self._worth("recall", None, k) for k in self.counts.labels])
         rows = [
             {"name": name, "support": whole(n)} for name, n in zip(self.names, support, strict=True)
         ]
@@ -333,7 +353,7 @@ class MatrixReport:
             "prior": join_texts(posterior.prior for posterior in self.used),
             "method": self.method,
             "n": whole(self.matrix.sum()),
-            "weighted": self.weighted,
+            "weighted": self.counts.weighted,
             "prior_array": self.prior if isinstance(self.prior, np.ndarray) else None,
             "classes": len(self.names),
             "draws": drawn and f"{drawn.n_draws} where not exact, seed {drawn.seed}",

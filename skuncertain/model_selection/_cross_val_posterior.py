@@ -32,7 +32,7 @@ from skuncertain.model_selection._fold_methods import (
     find_method,
     make_fold_posterior,
 )
-from skuncertain.model_selection._folds import Folds, warn_of_disagreement
+from skuncertain.model_selection._folds import Folds, pooled_counts, warn_of_disagreement
 from skuncertain.model_selection._read_cross_validate import (
     check_fold_counts,
     read_counts,
@@ -299,8 +299,8 @@ class CrossValPosterior(HasReport):
     @property
     def n(self) -> float:
         """Rows that were tested, each counted once."""
-        total = int(self.counts.counts.sum())
-        return total // self.n_repeats if total % self.n_repeats == 0 else total / self.n_repeats
+        total = float(pooled_counts(self.counts, self.n_repeats).n)
+        return int(total) if total.is_integer() else total
 
     def __repr__(self):
         repeats = f" x {self.n_repeats} repetitions" if self.n_repeats > 1 else ""
@@ -583,7 +583,8 @@ def _assumed_splits(counts, n_failed, n_repeats):
         "n_repeats",
         f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
     )
-    size = np.asarray(counts.n)
+    size = counts.counts if not counts.weighted else counts.row_weights.rows.astype(np.int64)
+    size = size.sum(axis=(-2, -1))
     return Splits(size.sum() // repeats - size, size, repeats)
 
 

@@ -240,7 +240,7 @@ def _dirichlet(folds, options, weight):
     ordinary = PosteriorOptions(
         options.prior, n_draws=folds.n_draws, random_state=folds.random_state
     ).checked(folds.pooled.shape[-1])
-    return posterior_of(folds.pooled, folds.metric, folds.positive, ordinary)
+    return posterior_of(folds.pooled, folds.metric, folds.positive, ordinary, rows=folds.rows)
 
 
 def _bootstrap(folds, options, weight):

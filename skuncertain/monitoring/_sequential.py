@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._numerics.row_weights import running_sums
 from skuncertain._reporting.text import level_text
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
@@ -374,7 +375,7 @@ class SequentialPosterior:
             "batches again."
         )
         # The cells of a batch that are not empty: a few numbers, however many classes there are.
-        self._batches: list[tuple[np.ndarray, np.ndarray]] = []
+        self._batches: list[tuple[np.ndarray, Any]] = []
         if labels is not None:
             labels = as_labels(labels)
             empty = np.zeros((len(labels), len(labels)), dtype=np.int64)
@@ -412,10 +413,11 @@ class SequentialPosterior:
             self._begin(batch)
         past = self.counts
         if self.discount != 1:  # whole numbers stay whole
-            past = self._alike(past.counts * self.discount)
+            past = past.apply(lambda x: x * self.discount)
         self._counts = past + batch
         cells = np.flatnonzero(batch.counts)
-        self._batches.append((cells, batch.counts.ravel()[cells]))
+        kept = batch.row_weights.apply(lambda x: x.ravel()[cells]) if batch.weighted else None
+        self._batches.append((cells, batch.counts.ravel()[cells] if kept is None else kept))
         return SequentialStep(len(self._batches), batch, past, self._counts, self._question)
 
     def _alike(self, matrices):
@@ -438,7 +440,7 @@ class SequentialPosterior:
                 "or feed its matrices one by one.",
             )
             if pos_label is not None:
-                y_true = ConfusionCounts._make(y_true.counts, y_true.labels, pos_label)
+                y_true = y_true.apply(np.asarray, y_true.labels, pos_label)
             if known is not None:
                 refuse_if(
                     (y_true.labels, y_true.pos_label) != (known.labels, known.pos_label),
@@ -554,37 +556,33 @@ class SequentialPosterior:
         )
 
     def _chunks(self):
-        """Number of the first step, and the matrices of past and batch, for many steps at once."""
+        """Number of the first step, and the counts of past and batch, for many steps at once."""
         if not self._batches:
             return
         shape = self.counts.counts.shape
         size = max(1, _CELLS_AT_ONCE // shape[0] ** 2)
-        total = np.zeros(shape[0] ** 2)
+        total = None
         for start in range(0, len(self._batches), size):
             some = self._batches[start : start + size]
-            past, batch = np.zeros((2, len(some), total.size))
-            for k, (cells, values) in enumerate(some):
-                past[k] = total = total * self.discount
-                batch[k, cells] = values
-                total = total + batch[k]
-            yield start + 1, past.reshape(-1, *shape), batch.reshape(-1, *shape)
+            past, batch, total = running_sums(some, total, self.discount, shape)
+            yield start + 1, self._alike(past), self._alike(batch)
 
     def _rows(self, first, past, batch):
         """Columns of the history for a chunk."""
-        asked, both = self._question, self._alike(past + batch)
+        asked, both = self._question, past + batch
         # Told where it concerns the present; a start without positives is not worth repeating.
         with silence(UndefinedMetricWarning):
             low, high = asked.interval_of(asked.posterior(both))
-        value = asked.value(self._alike(batch))
-        clear = ~np.isnan(value) & ~np.isnan(asked.value(self._alike(past)))
+        value = asked.value(batch)
+        clear = ~np.isnan(value) & ~np.isnan(asked.value(past))
         worse = np.full(len(batch), np.nan)
         if clear.any():
-            result = asked.compare(self._alike(past[clear]), self._alike(batch[clear]))
+            result = asked.compare(past[clear], batch[clear])
             if result is not None:
                 worse[clear] = plain(result.p_worse)
         return {
             "step": np.arange(first, first + len(batch)),
-            "n": _whole(batch.sum(axis=(-2, -1))),
+            "n": _whole(batch.counts.sum(axis=(-2, -1))),
             "effective_n": _whole(both.counts.sum(axis=(-2, -1))),
             "value": value,
             "overall": asked.value(both),
