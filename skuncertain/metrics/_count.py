@@ -11,8 +11,7 @@ from skuncertain._numerics.row_weights import RowWeights
 from skuncertain._utils.typing import LabelLike, MetricLike
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, refuse_mask
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_masks
-from skuncertain.metrics._gradients import effective_matrix
+from skuncertain.metrics._gradients import effective_matrix, rows_behind
 from skuncertain.metrics._groups import encode_groups, group_sums, merged_groups
 from skuncertain.metrics._labels import (
     as_labels,
@@ -355,10 +354,3 @@ class HasRowWeights:
         found = get_metric(metric)
         positive = self.positive_index(found, pos_label)
         return plain(rows_behind(self.matrix_for([found], positive), found, positive))
-
-
-def rows_behind(matrix, metric, positive):
-    """Rows that a metric is made of: its denominator, or all."""
-    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
-    masks = proportion_masks(metric, matrix.shape[-1], positive)
-    return (matrix if masks is None else matrix[..., masks[0] | masks[1], None]).sum(axis=(-2, -1))

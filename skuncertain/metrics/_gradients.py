@@ -186,6 +186,13 @@ def effective_folds(weights, metric, positive, n_repeats):
     return np.where(np.expand_dims(size, -3) > 0, pooled.scaled(size, inside, weights), of_all)
 
 
+def rows_behind(matrix, metric, positive):
+    """Rows that a metric is made of: its denominator, or all."""
+    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    masks = proportion_masks(metric, matrix.shape[-1], positive)
+    return (matrix if masks is None else matrix[..., masks[0] | masks[1], None]).sum(axis=(-2, -1))
+
+
 def _worth(weights, metric, positive, prevalence=None):
     """Rows that weighted rows are worth to a metric ``(..., 1, 1)``, and the cells that count."""
     metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))

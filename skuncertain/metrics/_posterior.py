@@ -20,7 +20,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._exact import exact_posterior, matched_posterior
-from skuncertain.metrics._few_rows import few_rows, warn_small
+from skuncertain.metrics._few_rows import few_rows, warn_small, warn_weighted
 from skuncertain.metrics._formulas import (
     RATE_OF_ODDS,
     collapse,
@@ -223,6 +223,8 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None, row
     """
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
     rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
+    if rows is not None:
+        warn_weighted(matrix, rows, rate, positive)
     asked = positive
     seen, positive, prior = view_of(matrix, rate, positive, options)
     observed = value_at(seen, metric, positive, options.prevalence)

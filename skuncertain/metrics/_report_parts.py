@@ -28,8 +28,8 @@ from skuncertain._utils.validation import (
     resolve_seed,
 )
 from skuncertain._utils.warnings import collect, warn_user
-from skuncertain.metrics._count import rows_behind
 from skuncertain.metrics._formulas import proportion_odds
+from skuncertain.metrics._gradients import rows_behind
 from skuncertain.metrics._posterior import (
     PosteriorOptions,
     cell_rates,
