@@ -312,7 +312,7 @@ class HasRowWeights:
         ConfusionCounts
             With one more axis of the stack, the first one.
         """
-        parts = list(parts)
+        parts = list(parts) if hasattr(parts, "__iter__") else []
         refuse_if(
             not parts or not all(isinstance(part, HasRowWeights) for part in parts),
             "parts",
