@@ -129,6 +129,13 @@ class RowWeights:
         sums = (np.array(known[name], dtype=float) for name in _SUMS)
         return cls(*sums, int(known["exponent"]))
 
+    def sound(self):
+        """Whether these can be sums over the rows of square tables."""
+        parts = [getattr(self, name) for name in _SUMS]
+        shapes = {part.shape for part in parts}
+        square = len(shapes) == 1 and parts[0].ndim >= 2 and len({*parts[0].shape[-2:]}) == 1
+        return square and all(np.all(np.isfinite(part) & (part >= 0)) for part in parts)
+
     @classmethod
     def stack(cls, tables):
         """Several of one shape as one, along a new first axis."""

@@ -66,7 +66,7 @@ def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     """
     metric = get_metric(metric)
     positive = counts.positive_index(metric)
-    matrix = counts.matrix_for([metric], positive, prevalence)
+    matrix = counts._matrix_for([metric], positive, prevalence)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
     rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
     apart = prevalence is not None or model in _MODELS

@@ -127,7 +127,7 @@ def confidence_interval(
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
     if method in BINOMIAL:
-        matrix = counts.matrix_for([found], positive)
+        matrix = counts._matrix_for([found], positive)
         return _of_proportion(matrix, found, positive, level, method)
     matrix = _whole_counts(counts)
     named = groups is not None
@@ -321,7 +321,7 @@ def _whole_counts(counts):
     """Matrix of floats that rows can be drawn from; equal weights do no harm."""
     matrix = counts.counts.astype(float)
     refuse_if(
-        np.any(matrix != np.rint(matrix)) or np.any(matrix != counts.row_weights.rows),
+        np.any(matrix != np.rint(matrix)) or np.any(matrix != counts._row_weights.rows),
         "y_true",
         "the bootstrap needs whole counts, but these come from sample weights. "
         "Use credible_interval, which takes the effective sample size.",

@@ -230,6 +230,8 @@ class HasRowWeights:
     labels: tuple
     pos_label: Any
     _weights: RowWeights | None
+    _make: Any
+    positive_index: Any
 
     @property
     def weighted(self) -> bool:
@@ -242,11 +244,11 @@ class HasRowWeights:
         return self.counts if self._weights is None else self._weights
 
     @property
-    def row_weights(self) -> RowWeights:
+    def _row_weights(self) -> RowWeights:
         """Sums of weights, their squares and rows in every cell; counted rows have the weight 1."""
         return RowWeights.of_counts(self.counts) if self._weights is None else self._weights
 
-    def apply(self, function, labels=None, pos_label=None):
+    def _apply(self, function, labels=None, pos_label=None):
         """Counts after adding or selecting cells of all sums alike."""
         cells = self._cells
         new = cells.apply(function) if self.weighted else function(cells)
@@ -254,7 +256,7 @@ class HasRowWeights:
             labels, pos_label = self.labels, self.pos_label
         return self._make(new, labels, pos_label)
 
-    def matrix_for(self, metrics, positive, prevalence=None):
+    def _matrix_for(self, metrics, positive, prevalence=None):
         """Matrix of floats on which a posterior of the metrics rests.
 
         Without weights these are the counts. With weights they have the size of the metric; that of
@@ -294,9 +296,14 @@ class HasRowWeights:
             "known must be what ConfusionCounts.to_dict returned, got {value}.",
             known,
         )
-        if weights is None:
-            return cls(known["counts"], labels=known["labels"], pos_label=known["pos_label"])
-        return cls._make(RowWeights.from_dict(weights), known["labels"], known["pos_label"])
+        counted = weights is None
+        cells = check_counts(known["counts"]) if counted else RowWeights.from_dict(weights)
+        refuse_if(
+            not counted and not cells.sound(),
+            "known",
+            "the weights of known must be sums of powers of weights for every cell of its tables.",
+        )
+        return cls._make(cells, known["labels"], known["pos_label"])
 
     @classmethod
     def stack(cls, parts: Any) -> Any:
@@ -327,13 +334,13 @@ class HasRowWeights:
             "counting.",
         )
         if any(part.weighted for part in parts):
-            cells = RowWeights.stack([part.row_weights for part in parts])
+            cells = RowWeights.stack([part._row_weights for part in parts])
         else:
             cells = np.stack([part.counts for part in parts])
         return cls._make(cells, parts[0].labels, parts[0].pos_label)
 
     def effective_rows(self, metric: MetricLike, *, pos_label: LabelLike = None) -> Any:
-        """Rows that the data are worth to a metric.
+        """Number of rows that the data are worth to a metric.
 
         Without weights, and with equal ones, it is the number of rows that the metric is made of:
         those of the class for recall, all for accuracy. With weights it is fewer, and depends on
@@ -353,4 +360,4 @@ class HasRowWeights:
         """
         found = get_metric(metric)
         positive = self.positive_index(found, pos_label)
-        return plain(rows_behind(self.matrix_for([found], positive), found, positive))
+        return plain(rows_behind(self._matrix_for([found], positive), found, positive))

@@ -237,7 +237,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
             raise IndexError("a single confusion matrix cannot be indexed; use .counts")
         # Only the stack axes are indexed; cells are in .counts
         which = np.arange(int(np.prod(self.shape))).reshape(self.shape)[index]
-        return self.apply(lambda x: x.reshape(-1, *x.shape[-2:])[which])
+        return self._apply(lambda x: x.reshape(-1, *x.shape[-2:])[which])
 
     def __iter__(self) -> Iterator[ConfusionCounts]:
         return (self[k] for k in range(len(self)))
@@ -256,7 +256,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
             )
         if not (self.weighted or other.weighted):
             return self._make(self.counts + other.counts, self.labels, self.pos_label)
-        return self._make(self.row_weights + other.row_weights, self.labels, self.pos_label)
+        return self._make(self._row_weights + other._row_weights, self.labels, self.pos_label)
 
     __radd__ = __add__
 
@@ -267,7 +267,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
             self.labels == other.labels
             and self.pos_label == other.pos_label
             and np.array_equal(self.counts, other.counts)
-            and self.row_weights.same_spread(other.row_weights)
+            and self._row_weights.same_spread(other._row_weights)
         )
 
     def __hash__(self):
@@ -301,7 +301,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
             f"axis must be a stack axis in 0..{depth - 1}, got {{value}}.",
             axis,
         )
-        return self.apply(lambda x: x.sum(axis=axes))
+        return self._apply(lambda x: x.sum(axis=axes))
 
     def one_vs_rest(self, pos_label: LabelLike) -> ConfusionCounts:
         """Two-by-two counts of one class against all others.
@@ -319,7 +319,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
         index = self._index(pos_label)
         rest_label = "rest" if self.labels[index] != "rest" else "others"
         labels = rest_label, self.labels[index]
-        return self.apply(lambda x: two_by_two(*collapse(x, index)), labels, labels[1])
+        return self._apply(lambda x: two_by_two(*collapse(x, index)), labels, labels[1])
 
     def __repr__(self):
         def show(number):  # all digits of a count; fractional ones come from weights
@@ -522,7 +522,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
         positive = self.n_classes - 1 if positive is None else positive
         n = None if n is None else check_integer("n", n, low=1, high=2**53)
         resolved = resolve_prior(options.prior, self.n_classes, positive=positive)
-        matrix = self.matrix_for(found, positive, options.prevalence)
+        matrix = self._matrix_for(found, positive, options.prevalence)
         joint = build_model(matrix, resolved, options, positive)
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False

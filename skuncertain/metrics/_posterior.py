@@ -104,14 +104,14 @@ class PosteriorRequest:
     def posterior(self):
         """Posterior of the metric."""
         label = class_of(self.metric, self.counts.labels, self.positive)
-        rows = self.counts.row_weights.rows if self.counts.weighted else None
+        rows = self.counts._row_weights.rows if self.counts.weighted else None
         return posterior_of(
             self._matrix, self.metric, self.positive, self.options, label, origin=self, rows=rows
         )
 
     @property
     def _matrix(self):
-        return self.counts.matrix_for([self.metric], self.positive, self.options.prevalence)
+        return self.counts._matrix_for([self.metric], self.positive, self.options.prevalence)
 
     @property
     def alpha(self):

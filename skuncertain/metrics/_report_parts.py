@@ -246,7 +246,7 @@ class MatrixReport:
     def _worth(self, metric, prevalence=None, pos_label=None):
         """Rows that the data are worth to a metric."""
         positive = self.counts.positive_index(metric, pos_label)
-        matrix = self.counts.matrix_for([get_metric(metric)], positive, prevalence)
+        matrix = self.counts._matrix_for([get_metric(metric)], positive, prevalence)
         apart = prevalence is not None
         return matrix.sum() if apart else rows_behind(matrix, get_metric(metric), positive)
 

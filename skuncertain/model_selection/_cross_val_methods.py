@@ -238,7 +238,7 @@ class SideBySide:
             folds = replace(folds, n_draws=_RESAMPLES)  # 3 C times the draws of one metric are many
         if options.method == "dirichlet":  # its prior is about the cells of all classes
             pooled = pooled_counts(self.result.counts, self.result.n_repeats)
-            weights = pooled.row_weights if pooled.weighted else None
+            weights = pooled._row_weights if pooled.weighted else None
             try:
                 found = class_posterior(pooled.counts, base, options.prior, weights)
                 return self._numbers(found, folds.shape)

@@ -583,7 +583,7 @@ def _assumed_splits(counts, n_failed, n_repeats):
         "n_repeats",
         f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
     )
-    size = counts.counts if not counts.weighted else counts.row_weights.rows.astype(np.int64)
+    size = counts.counts if not counts.weighted else counts._row_weights.rows.astype(np.int64)
     size = size.sum(axis=(-2, -1))
     return Splits(size.sum() // repeats - size, size, repeats)
 

@@ -121,7 +121,7 @@ class Folds:
         positive = counts.positive_index(metric, pos_label)
         label = class_of(metric, counts.labels, positive)
         matrices = fold_matrices(counts, metric, positive, n_repeats)
-        rows = counts.row_weights.rows.sum(axis=-3) / n_repeats if counts.weighted else None
+        rows = counts._row_weights.rows.sum(axis=-3) / n_repeats if counts.weighted else None
         return cls(matrices, metric, positive, n_repeats, n_draws, random_state, label, rows)
 
     @property
@@ -221,12 +221,12 @@ def fold_matrices(counts, metric, positive, n_repeats, view=np.asarray):
     """
     if not counts.weighted:
         return view(counts.counts.astype(float))
-    return effective_folds(counts.row_weights.apply(view), metric, positive, n_repeats)
+    return effective_folds(counts._row_weights.apply(view), metric, positive, n_repeats)
 
 
 def pooled_counts(counts, n_repeats):
     """Sum of all folds; a row that was tested R times counts once."""
-    return counts.apply(lambda x: x.sum(axis=-3) / n_repeats)
+    return counts._apply(lambda x: x.sum(axis=-3) / n_repeats)
 
 
 def warn_of_disagreement(found):

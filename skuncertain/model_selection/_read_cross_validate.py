@@ -240,7 +240,7 @@ def check_fold_counts(counts):
 
 def refuse_repeats(counts, n_repeats):
     """Refuse repetitions that cannot have tested the same rows: every class has R times its n."""
-    rows = counts.row_weights.rows.sum(axis=(0, 2))
+    rows = counts._row_weights.rows.sum(axis=(0, 2))
     for label, n in zip(counts.labels, rows, strict=True):
         refuse_if(
             n % n_repeats,

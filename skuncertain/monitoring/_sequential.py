@@ -413,10 +413,10 @@ class SequentialPosterior:
             self._begin(batch)
         past = self.counts
         if self.discount != 1:  # whole numbers stay whole
-            past = past.apply(lambda x: x * self.discount)
+            past = past._apply(lambda x: x * self.discount)
         self._counts = past + batch
         cells = np.flatnonzero(batch.counts)
-        kept = batch.row_weights.apply(lambda x: x.ravel()[cells]) if batch.weighted else None
+        kept = batch._row_weights.apply(lambda x: x.ravel()[cells]) if batch.weighted else None
         self._batches.append((cells, batch.counts.ravel()[cells] if kept is None else kept))
         return SequentialStep(len(self._batches), batch, past, self._counts, self._question)
 
@@ -440,7 +440,7 @@ class SequentialPosterior:
                 "or feed its matrices one by one.",
             )
             if pos_label is not None:
-                y_true = y_true.apply(np.asarray, y_true.labels, pos_label)
+                y_true = y_true._apply(np.asarray, y_true.labels, pos_label)
             if known is not None:
                 refuse_if(
                     (y_true.labels, y_true.pos_label) != (known.labels, known.pos_label),

@@ -363,6 +363,10 @@ def test_pickle_dict_and_json(global_random_seed):
     assert counts != ConfusionCounts._make(counts.counts, counts.labels, counts.pos_label)
     with pytest.raises(InvalidParameterError, match=r"known must be what .*to_dict"):
         ConfusionCounts.from_dict({"counts": [[1, 2], [3, 4]]})
+    broken = counts.to_dict()
+    broken["weights"]["squares"] = [1.0, 2.0]
+    with pytest.raises(InvalidParameterError, match=r"weights of known must be sums"):
+        ConfusionCounts.from_dict(broken)
 
 
 def test_what_cannot_be_stacked():
@@ -417,7 +421,7 @@ def test_several_metrics_together_have_the_smallest_size(global_random_seed):
     # 20,000 draws: the standard error of their standard deviation is 0.5 %
     assert np.std(alone) == pytest.approx(counts.posterior("mcc").std(), rel=0.025)
     both = counts.joint_posterior(["mcc", "recall", "precision"], random_state=0)
-    sizes = [counts.matrix_for([get_metric(m)], 1).sum() for m in ("mcc", "recall", "precision")]
+    sizes = [counts._matrix_for([get_metric(m)], 1).sum() for m in ("mcc", "recall", "precision")]
     ratio = np.var(both["mcc"]) / np.var(alone)
     assert ratio == pytest.approx(sizes[0] / min(sizes), rel=0.08)
 
