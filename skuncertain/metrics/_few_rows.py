@@ -87,7 +87,7 @@ def warn_weighted(matrix, rows, metric, positive):
     if np.any(few):
         warn_user(
             f"the weighted rows are worth only {size[few].min():.1f} rows to {metric.name}, fewer "
-            f"than {FEW_WEIGHTED}: in simulations of one test set 95 % intervals covered 84 to "
+            f"than {FEW_WEIGHTED}: in simulations of one test set 95 % intervals covered 85 to "
             "100 % here.",
             SmallSampleWarning,
         )
