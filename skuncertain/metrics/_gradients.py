@@ -33,18 +33,26 @@ def without_empty_cells(matrix):
     return matrix + (0.5 if matrix.shape[-1] == 2 else cell_prior("shared", matrix))
 
 
+def metric_slope(matrix, metric, positive):
+    """Derivatives of a metric, or of the proportion that it is made of, as F1 of the Jaccard index.
+
+    At matrices without empty cells.
+    """
+    masks = proportion_masks(metric, matrix.shape[-1], positive)
+    if masks is None:
+        return metric_gradient(matrix, metric, positive)
+    success, failure = masks
+    hits, misses = (_total(matrix * mask) for mask in masks)
+    return (success * misses - failure * hits) / (hits + misses) ** 2
+
+
 def metric_gradient(matrix, metric, positive):
     """Derivatives ``(..., C, C)`` of a metric at matrices without empty cells.
 
-    Of a proportion whose odds are multiplied (F1) that of the proportion.
+    Not of accuracy and other proportions of the whole matrix, which need none: see
+    `proportion_masks`.
     """
     n_classes = matrix.shape[-1]
-    masks = proportion_masks(metric, n_classes, positive)
-    if masks is not None:
-        success, failure = masks
-        hits = (matrix * success).sum(axis=(-2, -1), keepdims=True)
-        misses = (matrix * failure).sum(axis=(-2, -1), keepdims=True)
-        return (success * misses - failure * hits) / (hits + misses) ** 2
     if metric.user:
         return _differenced(matrix, metric)
     if metric.average == "binary":
@@ -60,11 +68,10 @@ def metric_gradient(matrix, metric, positive):
 
 def cell_gradients(function, cells):
     """Derivatives of ``function(tp, fn, fp, tn, zero_division)`` with respect to the cells."""
-    result = []
-    for k in range(4):
-        moved = [cell + (1j * _STEP if j == k else 0j) for j, cell in enumerate(cells)]
-        result.append(np.asarray(function(*moved, np.nan)).imag / _STEP)
-    return tuple(result)
+    cells = np.broadcast_arrays(*cells)
+    steps = (1j * _STEP * np.eye(4)).reshape(4, 4, *[1] * cells[0].ndim)  # one call for all four
+    moved = (cell + steps[k] for k, cell in enumerate(cells))
+    return tuple(np.asarray(function(*moved, np.nan)).imag / _STEP)
 
 
 def _of_average(matrix, metric):
@@ -224,13 +231,13 @@ def _influence(base, metric, positive, prevalence):
     if metric.user and n_classes > MAX_CLASSES_DIFFERENCED:
         return np.full(base.shape, np.nan)
     if prevalence is None:
-        slope = metric_gradient(base, metric, positive)
+        slope = metric_slope(base, metric, positive)
     else:
         shares, _ = given_frequencies(prevalence, n_classes, positive, base.shape[:-2])
         # A class that does not occur there keeps a trace, so that derivatives exist.
         shares = np.maximum(shares / shares.sum(axis=-1, keepdims=True), 1e-9)[..., None]
         rows = base.sum(axis=-1, keepdims=True)
-        there = metric_gradient(base / rows * shares, metric, positive)
+        there = metric_slope(base / rows * shares, metric, positive)
         slope = shares / rows * (there - (base / rows * there).sum(axis=-1, keepdims=True))
     return slope - _total(base * slope) / _total(base)
 

@@ -255,7 +255,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None, row
         exact = None if found is None else _shown(beta_of(*found, about))
         if exact is not None:
             return exact
-    joint = build_model(seen, prior, options, positive)
+    joint = build_model(seen, prior, options, positive, shapes)
     about = replace(about, few_rows=few_rows(seen, shapes, metric, options))
     exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:

@@ -178,9 +178,9 @@ class ConfusionCountsScorer(BaseEstimator):
     scikit-learn; posteriors are made from the counts and do not depend on that. A scorer of
     scikit-learn that fails gives NaN and a warning; predictions are made once for all scores.
 
-    Counts take no `sample_weight`: weighted sums are no counts, and what they are worth differs from
-    metric to metric (:meth:`ConfusionCounts.stack` puts weighted folds together). With metadata
-    routing, a scorer of scikit-learn gets what it requests.
+    Counts take no `sample_weight`: weighted sums are no counts, and what they are worth depends on
+    the metric; :meth:`ConfusionCounts.stack` puts weighted folds together. With metadata routing, a
+    scorer of scikit-learn gets what it requests.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from skuncertain.metrics._formulas import (
     proportion_masks,
     two_by_two,
 )
-from skuncertain.metrics._gradients import metric_gradient, without_empty_cells
+from skuncertain.metrics._gradients import metric_slope, without_empty_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def fold_variance(folds, metric, positive, n_repeats):
     pooled = folds.sum(axis=-3) / n_repeats
     base = without_empty_cells(pooled)
     masks = proportion_masks(metric, n_classes, positive)
-    slope = metric_gradient(base, metric, positive)
+    slope = metric_slope(base, metric, positive)
     row_mean = _divided((base * slope).sum(axis=-1), base.sum(axis=-1))
     spread = slope - row_mean[..., None]
     stratified = (base * spread**2).sum(axis=(-2, -1))
