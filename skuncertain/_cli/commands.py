@@ -377,7 +377,7 @@ def _expected(args, pilot, progress):
 def _search(args, progress):
     options = _used(
         args, "metric", "n_repeats", "test_train_ratio", "rope", "level", "kind", "labels",
-        "pos_label", "n_draws", "random_state",
+        "pos_label", "n_draws", "random_state", "method", "omega", "prior", "prior_per_fold",
     )  # fmt: skip
     found = search_posterior(read_search_results(args.results), **options)
     return found.report(digits=args.digits)

@@ -384,7 +384,8 @@ class Rates:
             reach = step * self.scale[rows]
             low, high = (self.link.clip(self.link.to_range(at + s * reach)) for s in (-1, 1))
             gain = self.cdf(high, rows) - self.cdf(low, rows)
-            slopes.append(np.maximum(gain, 0.0) / (high - low))
+            with np.errstate(invalid="ignore"):  # no room between them where floats end: NaN
+                slopes.append(np.maximum(gain, 0.0) / (high - low))
         return np.maximum((4 * slopes[1] - slopes[0]) / 3, 0.0)
 
     def moments(self):

@@ -2,7 +2,8 @@
 
 An estimate knows how much every row moves it. The sum of the squared influences is its variance
 (for the area: DeLong's), sums of products are covariances of estimates on the same rows, and
-averages of estimates have averaged influences.
+averages of estimates have averaged influences. It also knows how much its variance is worth: the
+degrees of freedom, and the rows that a ranking without any error stands on.
 """
 
 from __future__ import annotations
@@ -25,12 +26,26 @@ class Estimate:
     influence : ndarray of shape (n,)
         Scaled so that the sum of squares is the variance of the estimate.
     size : float
-        Rows of the smaller class: all that even a perfect ranking can prove.
+        Rows of the smaller class: all that even a perfect ranking can prove. Of an average: the
+        rows of one class that would prove as much.
+    df : float
+        Degrees of freedom of the variance: rows of the smaller class less 1. One row shows no
+        spread; there it is infinite, and the width comes from `size` alone.
+    chance : float or None, default=None
+        What a ranking at random has. None for the area, where 0 is as far from it as 1.
+    unseen : float, default=0.0
+        Variance that classes of few rows in an average hide.
+    parts : tuple of (float, Estimate), default=()
+        Weights and estimates that an average is made of.
     """
 
     value: float
     influence: np.ndarray
     size: float
+    df: float
+    chance: float | None = None
+    unseen: float = 0.0
+    parts: tuple = ()
 
     @property
     def variance(self):
@@ -72,6 +87,11 @@ class TieGroups:
         return self.positive.sum() - np.cumsum(self.positive) + 0.5 * self.positive
 
 
+def freedom(size):
+    """Degrees of freedom of the spread of so many rows; one row has none to estimate."""
+    return float(size - 1) if size > 1 else np.inf
+
+
 def area(positive, score):
     """Area under the ROC curve: P(a positive scores higher than a negative), ties half."""
     groups = TieGroups.of(positive, score)
@@ -82,7 +102,8 @@ def area(positive, score):
     place = np.where(positive, below[groups.group] / m0, above[groups.group] / m1)
     size = np.where(positive, m1, m0)
     influence = (place - value) / np.sqrt(size * np.maximum(size - 1, 1))
-    return Estimate(float(value), influence, int(min(m1, m0)))
+    smaller = int(min(m1, m0))
+    return Estimate(float(value), influence, smaller, freedom(smaller))
 
 
 def bootstrap_moments(positive, score):
@@ -106,7 +127,8 @@ def average_precision(positive, score, prevalence=None):
     """Average precision, as scikit-learn computes it, by the infinitesimal jackknife.
 
     With a `prevalence` it is that of a population in which so many are positive. Rows of both
-    classes then stand for their class alone, so influences are centred in each.
+    classes then stand for their class alone, so influences are centred in each. What varies within
+    a class of m rows is estimated with m - 1 degrees of freedom.
     """
     groups = TieGroups.of(positive, score)
     hits, others = groups.positive[::-1], groups.negative[::-1]  # from the highest score down
@@ -123,16 +145,52 @@ def average_precision(positive, score, prevalence=None):
         own, loss = own - (hits @ gain) / m1, loss - (others @ loss) / m0
     place = len(hits) - 1 - groups.group
     influence = np.where(positive, own[place], -loss[place]) / m1
-    return Estimate(float(value), influence, int(min(m1, m0)))
+    for rows, m in ((np.asarray(positive, dtype=bool), m1), (~np.asarray(positive, bool), m0)):
+        middle = influence[rows].mean()
+        influence[rows] = middle + (influence[rows] - middle) * np.sqrt(m / max(m - 1, 1))
+    smaller = int(min(m1, m0))
+    chance = m1 / (m1 + m0) if prevalence is None else prevalence
+    return Estimate(float(value), influence, smaller, freedom(smaller), float(chance))
+
+
+_BORROWED = 2.0  # rows that the spread of the other classes counts in that of one class
 
 
 def mean_of(estimates, weights):
-    """Weighted mean of estimates on the same rows."""
-    values = np.array([e.value for e in estimates])
+    """Weighted mean of estimates on the same rows, some of which may rest on few of them.
+
+    Two of three rows next to each other, or a ranking without error, show hardly any spread. So
+    the spread per row of all classes together counts `_BORROWED` rows in each, and what it adds is
+    `unseen`. Degrees of freedom are Satterthwaite's, over the terms of the classes.
+
+    Errors that none of M rows shows have a rate p with p = 1 / (2 M) on average; a mean of rates p
+    over m_k rows has the variance p sum(w_k**2 / m_k). One class of S rows with the same variance
+    has S**2 = M / sum(w_k**2 / m_k): the size of the average.
+    """
+    values, sizes, df, seen = (
+        np.array([getattr(e, name) for e in estimates])
+        for name in ("value", "size", "df", "variance")
+    )
+    weights = np.asarray(weights, dtype=float)
     # Equal values have that mean, whatever the rounding of the weights.
     value = values[0] if np.ptp(values) == 0 else float(np.dot(weights, values))
     influence = sum(w * e.influence for w, e in zip(weights, estimates, strict=True))
-    return Estimate(float(value), influence, min(e.size for e in estimates))
+    known = np.where(np.isfinite(df), df, 0.0)
+    trusted = known if known.any() else np.ones_like(known)
+    typical = np.average(sizes * seen, weights=trusted) / sizes
+    moderated = (_BORROWED * typical + known * seen) / (_BORROWED + known)
+    terms = weights**2 * np.maximum(seen, moderated)
+    spread = terms**2 / np.maximum(known, 1.0)
+    chances = [e.chance for e in estimates]
+    return Estimate(
+        float(value),
+        influence,
+        float(np.sqrt(sizes.sum() / np.sum(weights**2 / sizes))),
+        float(terms.sum() ** 2 / spread.sum()) if spread.any() else float(known.sum() or np.inf),
+        None if chances[0] is None else float(np.dot(weights, chances)),
+        float(np.sum(terms - weights**2 * seen)),
+        tuple(zip(weights.tolist(), estimates, strict=True)),
+    )
 
 
 def within_folds(estimate, positive, score, fold, row):
@@ -164,7 +222,10 @@ def within_folds(estimate, positive, score, fold, row):
         np.add.at(total, rows, np.where(alone, own, part.influence))
     _, first = np.unique(row, return_index=True)  # a row is of one class, however often tested
     size = int(min(positive[first].sum(), (~positive[first]).sum()))
-    return Estimate(float(found.mean()), total / found.size, size), lacking
+    chances = [part.chance for _, _, part in parts]
+    chance = None if chances[0] is None else float(np.mean(chances))
+    value = float(found.mean())
+    return Estimate(value, total / found.size, size, freedom(size), chance), lacking
 
 
 def bootstrap_draws(positive, score, n_draws, rng, shape=1.0, chunk=2**22):

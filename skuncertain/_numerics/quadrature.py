@@ -452,10 +452,10 @@ class Link:
 
     def __init__(self, low, high):
         self.low, self.high = float(low), float(high)
-        self.symmetric = self.low == -self.high  # then floats resolve values next to 0, too
+        self.around_zero = self.low < 0 < self.high  # 0 stays 0: floats resolve values next to it
         # Beyond this distance from 0 on the line values are the ends of the range.
         self.limit = 708.0
-        self.finest = 1e-290 if self.symmetric else 1.0
+        self.finest = 1e-290 if self.around_zero else 1.0
 
     def inside(self, m):
         """Whether values are strictly inside the range."""
@@ -468,22 +468,23 @@ class Link:
     def to_line(self, m):
         """From the range to the real line: a logit, or a logarithm if there is no upper end."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.symmetric and np.isinf(self.high):
+            if np.isinf(self.low):
                 return np.arcsinh(m)
             if np.isinf(self.high):
                 return np.log(m - self.low)
-            if self.symmetric:
-                return 2 * np.arctanh(m / self.high)
+            if self.around_zero:
+                return np.log1p(-m / self.low) - np.log1p(-m / self.high)
             return np.log((m - self.low) / (self.high - m))
 
     def to_range(self, e):
         """From the real line to the range."""
-        if self.symmetric and np.isinf(self.high):
+        if np.isinf(self.low):
             return np.sinh(e)
         if np.isinf(self.high):
             return self.low + np.exp(e)
-        if self.symmetric:
-            return self.high * np.tanh(0.5 * e)
+        if self.around_zero:
+            end, other = np.where(e < 0, self.low, self.high), np.where(e < 0, self.high, self.low)
+            return end * other * np.expm1(-np.abs(e)) / (end * np.exp(-np.abs(e)) - other)
         return self.low + (self.high - self.low) * expit(e)
 
 

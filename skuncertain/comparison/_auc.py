@@ -9,15 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from skuncertain._numerics.delong import area
+from skuncertain._numerics.delong import area, mean_of
 from skuncertain._utils.typing import LabelLike
 from skuncertain._utils.validation import check_choice, check_names, refuse_if
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.comparison._result import ComparisonResult, judge
-from skuncertain.metrics._ranking import AVERAGES, _averaged, _name, logit_scale
+from skuncertain.metrics._ranking import AVERAGES, NORMAL_DF, _name, logit_scale
 from skuncertain.metrics._scores import ScoredRows
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._student_normal import NormalPosterior
+from skuncertain.posteriors._base import Posterior
+from skuncertain.posteriors._student_normal import NormalPosterior, StudentDifferencePosterior
+
+METHODS = ("delong_t", "delong")
 
 
 @remember_warnings
@@ -27,6 +30,7 @@ def compare_auc(
     score_b: Any,
     *,
     rope: float = 0.0,
+    method: str = "delong_t",
     average: str = "macro",
     labels: Any = None,
     pos_label: LabelLike = None,
@@ -43,6 +47,9 @@ def compare_auc(
         same rows are compared by the means of their folds; the splits may differ.
     rope : float, default=0.0
         Region of practical equivalence, in units of the area.
+    method : {"delong_t", "delong"}, default="delong_t"
+        Student's t with DeLong's covariance and the rows of the smaller class less 1 as degrees of
+        freedom (of averages: Satterthwaite's); or the normal, as DeLong et al. have it.
     average : {"macro", "weighted"}, default="macro"
         With more than two classes.
     labels, pos_label : object, default=None
@@ -53,9 +60,10 @@ def compare_auc(
     Returns
     -------
     ComparisonResult
-        Difference is b - a; ``p_better`` is the probability that b is better. With ``rope=0``
-        DeLong's two-sided p-value is ``2 * min(p_worse, p_better) + p_equivalent``; scores that
-        rank all rows alike are equivalent for sure, with a p-value of 1.
+        Difference is b - a; ``p_better`` is the probability that b is better. With ``rope=0`` the
+        two-sided p-value is ``2 * min(p_worse, p_better) + p_equivalent``, that of DeLong's test
+        with ``method="delong"``; scores that rank all rows alike are equivalent for sure, with a
+        p-value of 1.
 
     See Also
     --------
@@ -71,44 +79,60 @@ def compare_auc(
     >>> good, weak = y + rng.normal(size=200), 0.5 * y + rng.normal(size=200)
     >>> compare_auc(y, weak, good, names=("weak", "good"))
     ComparisonResult(good better than weak in roc_auc with probability 0.84, worse 0.16,
-    equivalent 0.00; good - weak = 0.054, 95 % interval [-0.050, 0.159]; 200 shared rows, DeLong,
-    rope=0)
+    equivalent 0.00; good - weak = 0.054, 95 % interval [-0.052, 0.160]; 200 shared rows, DeLong,
+    t with 99 df, rope=0)
     """
     names = check_names(names)
     sides = [ScoredRows.of(y_true, score, labels, pos_label, None) for score in (score_a, score_b)]
     _check_same_rows(*sides)
     check_choice("average", average, AVERAGES)
-    left, right = (
-        side.estimate(area, 0) if side.n_scored == 1 else _averaged(side, area, average)
-        for side in sides
-    )
+    check_choice("method", method, METHODS)
+    weights = [1.0] if sides[0].n_scored == 1 else sides[0].class_weights(average)
+    left, right = ([side.estimate(area, k) for k in range(side.n_scored)] for side in sides)
+    gap = mean_of([_gap(a, b) for a, b in zip(left, right, strict=True)], weights)
     metric = "roc_auc" if sides[0].n_scored == 1 else _name("roc_auc", average)
-    gap = replace(right, value=right.value - left.value, influence=right.influence - left.influence)
     alike = all(
         np.array_equal(rankdata(a), rankdata(b))
         for a, b in zip(sides[0].scores.T, sides[1].scores.T, strict=True)
     )
-    variance = 0.0 if alike else gap.variance + _unseen(left) + _unseen(right)
+    unseen = [_unseen(mean_of(side, weights)) for side in (left, right)]
+    variance = 0.0 if alike else gap.variance + sum(unseen)
+    if method == "delong_t" and not alike:
+        variance += gap.unseen
     if not alike and gap.variance == 0:  # rankings that differ, but not in how they place rows
         variance = max(variance, _perfect_variance(gap.size))
-    difference = NormalPosterior(
-        0.0 if alike else gap.value,
-        np.sqrt(variance),
-        about=About(
-            metric=f"difference in {metric}",
-            range=(-1.0, 1.0),
-            estimand=sides[0].question()["estimand"],
-        ),
+    about = About(
+        metric=f"difference in {metric}",
+        range=(-1.0, 1.0),
+        estimand=sides[0].question()["estimand"],
     )
     how = dict.fromkeys(side.describe("DeLong") for side in sides)  # one, or one for each
+    told = f"{sides[0].n} shared rows, {' and '.join(how)}"
+    normal = method == "delong" or alike or gap.df > NORMAL_DF
+    place, scale = 0.0 if alike else gap.value, np.sqrt(variance)
+    difference: Posterior = NormalPosterior(place, scale, about=about)
+    if not normal:
+        difference = StudentDifferencePosterior(gap.df, place, scale, about=about)
+        told += f", t with {gap.df:.3g} df"
     return judge(
         difference,
         rope,
         metric=metric,
         names=names,
-        method=f"{sides[0].n} shared rows, {' and '.join(how)}",
+        method=told,
         n=sides[0].n,
-        prior="none: normal with DeLong's covariance",
+        prior=f"none: {'normal' if normal else 't'} with DeLong's covariance",
+    )
+
+
+def _gap(left, right):
+    """Difference of two estimates on the same rows; the fewer rows count."""
+    return replace(
+        right,
+        value=right.value - left.value,
+        influence=right.influence - left.influence,
+        size=min(left.size, right.size),
+        df=min(left.df, right.df),
     )
 
 
@@ -140,9 +164,8 @@ def _perfect_variance(size):
 
 def _unseen(found):
     """Variance that a (nearly) perfect ranking hides."""
-    if found.value in (0.0, 1.0):
-        return _perfect_variance(found.size)
-    seen = np.sqrt(found.variance) / (found.value * (1 - found.value))
-    if seen == 0:
-        return 0.0
-    return found.variance * ((logit_scale(found) / seen) ** 2 - 1)
+    if found.value not in (0.0, 1.0):
+        spread = np.sqrt(found.variance + found.unseen) / (found.value * (1 - found.value))
+        if spread == 0 or logit_scale(found) <= spread * (1 + 1e-12):
+            return 0.0
+    return max(_perfect_variance(found.size) - found.variance, 0.0)

@@ -139,7 +139,7 @@ class RocBand(_Band):
     >>> y = [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
     >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
     >>> roc_band(y, score)
-    RocBand(simultaneous, level=0.95, 5 positives, 5 negatives, roc_auc=0.880 [0.473, 0.984])
+    RocBand(simultaneous, level=0.95, 5 positives, 5 negatives, roc_auc=0.880 [0.272, 0.993])
     """
 
     fpr: np.ndarray
@@ -211,7 +211,7 @@ class PrecisionRecallBand(_Band):
     >>> score = [0.1, 0.3, 0.4, 0.6, 0.7, 0.5, 0.65, 0.8, 0.85, 0.9]
     >>> precision_recall_band(y, score, prevalence=0.5)
     PrecisionRecallBand(simultaneous, level=0.95, 5 positives, 5 negatives,
-    average_precision=0.903 [0.621, 0.981])
+    average_precision=0.903 [0.389, 0.993])
     """
 
     recall: np.ndarray

@@ -18,6 +18,7 @@ from skuncertain.posteriors._integral import IntegralPosterior
 from skuncertain.posteriors._question import check_same_question, shared_question
 from skuncertain.posteriors._student_normal import (
     LogitNormalPosterior,
+    LogitStudentPosterior,
     NormalPosterior,
     StudentPosterior,
 )
@@ -25,6 +26,7 @@ from skuncertain.posteriors._student_normal import (
 _FINE, _ROUGH = 1e-11, 1e-8  # error of curves; the latter where a cdf is a double integral
 _SMOOTH = (
     BetaPosterior, IntegralPosterior, StudentPosterior, NormalPosterior, LogitNormalPosterior,
+    LogitStudentPosterior,
 )  # fmt: skip
 _LEAN_NODES = 129
 

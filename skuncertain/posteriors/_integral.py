@@ -113,8 +113,10 @@ class IntegralPosterior(Posterior):
         miss = p - exact(e)
         with np.errstate(divide="ignore", invalid="ignore"):  # flat far out: solved below
             move = miss * step / (rough(e + step) - rough(e))
-        e = e + move
         little = np.minimum(1e-10, 0.01 * np.minimum(p, 1 - p))  # far out every bit counts
+        if link.finest < 1:  # next to a pole a step of another order of magnitude is no correction
+            move = np.where((np.abs(miss) < little) & (np.abs(move) > 0.1 * np.abs(e)), 0.0, move)
+        e = e + move
         left = np.flatnonzero(~((np.abs(miss) < little) & np.isfinite(e)))
         if left.size:
             again = p[left] - through(family.cdf, left)(e[left])

@@ -1,4 +1,4 @@
-"""Student's t, the normal, the normal on the logit scale, and a posterior with a moved range."""
+"""Student's t and the normal, both on the logit scale too, and a posterior with a moved range."""
 
 from dataclasses import replace
 
@@ -131,7 +131,44 @@ class StudentPosterior(_LocationScale):
         return self.scale == 0
 
 
-class NormalPosterior(_LocationScale):
+class _CutOff(_LocationScale):
+    """Intervals are cut off at the ends of the range of the metric, with a warning.
+
+    Beyond it there is nothing that the metric could be. Quantiles stay as they are.
+    """
+
+    _certain = (
+        "{name} has a variance of 0, as with scores that are all tied: the interval has no width, "
+        "which says nothing about uncertainty."
+    )
+
+    def _degenerate(self):
+        return (self.scale == 0) & (self.loc != 0)  # no difference at all is sure
+
+    def _ends(self, level, kind):
+        return tuple(np.clip(end, *self.range) for end in super()._ends(level, kind))
+
+
+class StudentDifferencePosterior(_CutOff, StudentPosterior):
+    """Student's t around a difference of estimates, with intervals inside its range.
+
+    Parameters
+    ----------
+    df : float or ndarray
+        Degrees of freedom.
+    loc, scale : float or ndarray
+        Centre and scale. A scale of 0 is a point mass.
+    about : About, default=About()
+        Metric name, observed value and the like.
+    """
+
+    _outside = (
+        "the t interval of {name} leaves its range {range} and is cut off there, so it looks more "
+        "certain than the approximation is."
+    )
+
+
+class NormalPosterior(_CutOff):
     """Normal around an estimate; a scale of 0 is a point mass.
 
     Intervals are cut off at the ends of the range of the metric, with a warning. Quantiles are
@@ -148,10 +185,6 @@ class NormalPosterior(_LocationScale):
     _outside = (
         "the normal interval of {name} leaves its range {range} and is cut off there, so it looks "
         "more certain than the approximation is."
-    )
-    _certain = (
-        "{name} has a variance of 0, as with scores that are all tied: the interval has no width, "
-        "which says nothing about uncertainty."
     )
 
     def _mean(self):
@@ -171,13 +204,6 @@ class NormalPosterior(_LocationScale):
 
     def _standard_draws(self, rng, shape):
         return rng.standard_normal(shape)
-
-    def _degenerate(self):
-        return (self.scale == 0) & (self.loc != 0)  # no difference at all is sure
-
-    def _ends(self, level, kind):
-        """Ends cut off at the range: beyond it there is nothing that the metric could be."""
-        return tuple(np.clip(end, *self.range) for end in super()._ends(level, kind))
 
 
 class _Transformed(Posterior):
@@ -203,20 +229,15 @@ class _Transformed(Posterior):
         return self._forward(self._inner._sample(size, rng))
 
 
-class LogitNormalPosterior(_Transformed):
-    """A value in (0, 1) whose logit is normal.
+class _Logit(_Transformed):
+    """A value in (0, 1) whose logit has a location-scale posterior.
 
-    Parameters
-    ----------
-    loc, scale : float or ndarray
-        Mean and standard deviation of the logit.
-    about : About, default=About()
-        Metric name, observed value and the like.
+    Subclasses have the standard variable and the places where the mode is looked for.
     """
 
-    def __init__(self, loc, scale, about=About()):
-        super().__init__(NormalPosterior(loc, scale), about)
-        self.loc, self.scale = self._inner.loc, self._inner.scale
+    def __init__(self, inner, about):
+        super().__init__(inner, about)
+        vars(self).update((name, vars(inner)[name]) for name in inner._parameters)
 
     def _describe(self):
         return self._inner._describe()
@@ -231,49 +252,122 @@ class LogitNormalPosterior(_Transformed):
         return np.where(inside, 1 / np.where(inside, y * (1 - y), 1.0), 0.0)
 
     def _moments(self):
-        """Mean and variance by the Gauss-Hermite rule."""
+        """Mean and variance by a rule for the standard variable."""
         x, weight = self._rule()
-        mean = x @ weight
-        return mean, np.square(x - mean[..., None]) @ weight
+        mean = np.sum(x * weight, axis=-1)
+        return mean, np.sum(np.square(x - mean[..., None]) * weight, axis=-1)
 
     def _rule(self):
-        node, weight = np.polynomial.hermite_e.hermegauss(80)
-        return expit(self.loc[..., None] + self.scale[..., None] * node), weight / weight.sum()
+        node, weight = self._nodes()
+        return expit(self.loc[..., None] + self.scale[..., None] * node), weight
 
     def _skewness(self):
         x, weight = self._rule()
-        away = x - (x @ weight)[..., None]
+        away = x - np.sum(x * weight, axis=-1)[..., None]
         with np.errstate(invalid="ignore"):
-            found = (away**3 @ weight) / (away**2 @ weight) ** 1.5
+            second, third = (np.sum(away**k * weight, axis=-1) for k in (2, 3))
+            found = third / second**1.5
         return np.where(self.scale > 0, found, np.nan)
 
+    def _flat(self):
+        """Parameters of the stack in a row, scales of points being 1."""
+        *shapes, loc, scale = (vars(self)[name].ravel() for name in self._inner._parameters)
+        return [*shapes, loc, np.where(scale > 0, scale, 1.0)]
+
     def _mode(self):
-        loc, scale = self.loc.ravel(), np.where(self.scale > 0, self.scale, 1.0).ravel()
+        flat = self._flat()
         e = mode_on_line(
-            lambda e, rows: self._log_density(e, loc[rows], scale[rows]),
-            loc - 3.5 * scale - scale**2,  # the mode solves e = loc + scale**2 (2 x - 1)
-            loc + 3.5 * scale + scale**2,
+            lambda e, rows: self._log_density(e, *(part[rows] for part in flat)),
+            *self._around_mode(*flat),
         )
         return np.where(self.scale > 0, expit(e.reshape(self.shape)), expit(self.loc))
 
-    @staticmethod
-    def _log_density(e, loc, scale):
+    def _log_density(self, e, *parameters):
         """Log density at the value whose logit is `e`."""
-        z = (e - loc) / scale
-        return -0.5 * z * z + np.logaddexp(0, -e) + np.logaddexp(0, e)
+        *shapes, loc, scale = parameters
+        return (
+            self._log_kernel((e - loc) / scale, *shapes) + np.logaddexp(0, -e) + np.logaddexp(0, e)
+        )
 
     def _hdi(self, level):
-        loc, scale = self.loc.ravel(), self.scale.ravel()
+        names = self._inner._parameters
+        flat = [vars(self)[name].ravel() for name in names]
 
         def quantile(p, rows):
-            return expit(loc[rows] + scale[rows] * ndtri(p))
+            *shapes, loc, scale = (part[rows] for part in flat)
+            return expit(loc + scale * self._inner._standard_quantile(p, *shapes))
 
         def log_density(x, rows):
             with np.errstate(divide="ignore"):
-                return self._log_density(logit(x), loc[rows], scale[rows])
+                return self._log_density(logit(x), *(part[rows] for part in flat))
 
-        ends = shortest_of_quantiles(quantile, log_density, level, loc.size)
+        ends = shortest_of_quantiles(quantile, log_density, level, self.loc.size)
         return tuple(end.reshape(self.shape) for end in ends)
+
+
+class LogitNormalPosterior(_Logit):
+    """A value in (0, 1) whose logit is normal.
+
+    Parameters
+    ----------
+    loc, scale : float or ndarray
+        Mean and standard deviation of the logit.
+    about : About, default=About()
+        Metric name, observed value and the like.
+    """
+
+    def __init__(self, loc, scale, about=About()):
+        super().__init__(NormalPosterior(loc, scale), about)
+
+    def _nodes(self):
+        """The Gauss-Hermite rule."""
+        node, weight = np.polynomial.hermite_e.hermegauss(80)
+        return node, weight / weight.sum()
+
+    @staticmethod
+    def _log_kernel(z):
+        return -0.5 * z * z
+
+    @staticmethod
+    def _around_mode(loc, scale):
+        # The mode solves e = loc + scale**2 (2 x - 1).
+        return loc - 3.5 * scale - scale**2, loc + 3.5 * scale + scale**2
+
+
+class LogitStudentPosterior(_Logit):
+    """A value in (0, 1) whose logit has Student's t around an estimate.
+
+    The tails of t make poles of the density at 0 and 1 that hold next to nothing: the mode is the
+    highest place between the quantiles .005 and .995.
+
+    Parameters
+    ----------
+    df : float or ndarray
+        Degrees of freedom.
+    loc, scale : float or ndarray
+        Centre and scale of the logit.
+    about : About, default=About()
+        Metric name, observed value and the like.
+    """
+
+    def __init__(self, df, loc, scale, about=About()):
+        super().__init__(StudentPosterior(df, loc, scale), about)
+
+    def _nodes(self):
+        """The trapezoid rule in tau with z = sinh(tau), where tails fall exponentially."""
+        tau = np.linspace(-40.0, 40.0, 4001)
+        z, df = np.sinh(tau), self.df[..., None]
+        weight = np.exp(self._log_kernel(z, df) + np.abs(tau) + np.log1p(np.exp(-2 * np.abs(tau))))
+        return z, weight / weight.sum(axis=-1, keepdims=True)
+
+    @staticmethod
+    def _log_kernel(z, df):
+        return -0.5 * (df + 1) * np.log1p(z * z / df)
+
+    @staticmethod
+    def _around_mode(df, loc, scale):
+        reach = scale * stdtrit(df, 0.995)
+        return loc - reach, loc + reach
 
 
 class AffinePosterior(_Transformed):
@@ -285,11 +379,14 @@ class AffinePosterior(_Transformed):
         Posterior of ``(metric - low) / (high - low)``.
     about : About, default=About()
         Metric name, range, observed value and the like.
+    low : float, default=None
+        Where the metric begins instead, if it cannot be anywhere in its range.
     """
 
-    def __init__(self, inner, about=About()):
+    def __init__(self, inner, about=About(), low=None):
         super().__init__(inner, about)
-        self._low, self._span = self.range[0], self.range[1] - self.range[0]
+        self._low = self.range[0] if low is None else low
+        self._span = self.range[1] - self._low
 
     def _forward(self, x):
         return self._low + self._span * x

@@ -21,7 +21,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from auc_cases import Z, delong_covariance, influence, pairs, sample, three_classes
+from auc_cases import delong_covariance, influence, pairs, sample, three_classes
 from skuncertain import BayesianCrossValidator
 from skuncertain.comparison import compare_auc
 from skuncertain.metrics import (
@@ -58,11 +58,15 @@ def test_comparison_by_all_pairs(digits, global_random_seed):
         - 2 * delong_covariance(y, one, two)
     )
     assert result.difference.mean() == pytest.approx(gap, abs=1e-12)
-    assert result.difference.std() == pytest.approx(spread, rel=1e-8)
+    assert result.difference.scale == pytest.approx(spread, rel=1e-8)
+    plain = compare_auc(y, one, two, method="delong")
+    assert plain.difference.std() == pytest.approx(spread, rel=1e-8)
     p_value = 2 * stats.norm.sf(abs(gap) / spread)
-    assert two_sided(result) == pytest.approx(p_value, rel=1e-5)
-    assert result.p_equivalent == 0
-    expected = stats.norm(gap, spread)
+    assert two_sided(plain) == pytest.approx(p_value, rel=1e-5)
+    expected = stats.norm(gap, spread).ppf([0.025, 0.975])
+    np.testing.assert_allclose(plain.interval(), expected, atol=1e-8)
+    assert result.p_equivalent == plain.p_equivalent == 0
+    expected = stats.t(39, gap, spread)
     np.testing.assert_allclose(result.interval(), expected.ppf([0.025, 0.975]), atol=1e-8)
     rope = compare_auc(y, one, two, rope=0.03)
     assert rope.p_worse == pytest.approx(expected.cdf(-0.03), abs=1e-8)
@@ -104,7 +108,8 @@ def test_two_different_perfect_rankings_are_not_surely_equal():
     assert result.p_better == pytest.approx(0.5)
     low, high = result.interval()
     # Twice the variance of what one perfect ranking leaves open.
-    assert high == pytest.approx(Z * np.sqrt(2 * stats.beta(10.5, 0.5).var()), rel=1e-6)
+    t = stats.t(9).ppf(0.975)
+    assert high == pytest.approx(t * np.sqrt(2 * stats.beta(10.5, 0.5).var()), rel=1e-6)
     assert low == pytest.approx(-high)
     assert 0 < compare_auc(y, score, other, rope=0.05).p_equivalent < 1
 
@@ -134,7 +139,17 @@ def test_comparison_of_several_classes(average):
     moved = sum(
         share[k] * (influence(y == k, two[:, k]) - influence(y == k, one[:, k])) for k in range(3)
     )
-    assert result.difference.std() == pytest.approx(np.linalg.norm(moved), rel=1e-8)
+    plain = compare_auc(y, one, two, average=average, method="delong")
+    assert plain.difference.std() == pytest.approx(np.linalg.norm(moved), rel=1e-8)
+    # The spread of all classes counts two rows in that of each.
+    gaps = [influence(y == k, two[:, k]) - influence(y == k, one[:, k]) for k in range(3)]
+    seen, sizes = np.array([gap @ gap for gap in gaps]), np.bincount(y)
+    typical = np.average(sizes * seen, weights=sizes - 1) / sizes
+    raised = np.maximum(seen, (2 * typical + (sizes - 1) * seen) / (sizes + 1))
+    variance = moved @ moved + share**2 @ (raised - seen)
+    assert result.difference.scale**2 == pytest.approx(variance, rel=1e-8)
+    terms = share**2 * raised
+    assert result.difference.df == pytest.approx(terms.sum() ** 2 / (terms**2 / (sizes - 1)).sum())
     assert result.metric.startswith("roc_auc_ovr")
     alike = compare_auc(y, one, one**3, average=average)
     assert alike.p_equivalent == 1
@@ -216,7 +231,8 @@ def test_mean_of_folds(cv, estimator, data):
     spread = np.linalg.norm(total / cv.get_n_splits()) / np.sqrt((k + 1) / (2 * k))
     assert posterior.std() == pytest.approx(spread, rel=1e-8)
     area = posterior.observed
-    expected = expit(logit(area) + np.array([-Z, Z]) * spread / (area * (1 - area)))
+    t = stats.t(min(np.bincount(y)) - 1).ppf(0.975)
+    expected = expit(logit(area) + np.array([-t, t]) * spread / (area * (1 - area)))
     np.testing.assert_allclose(auc_posterior(y, bcv).interval(), expected, rtol=1e-9)
     assert f"mean of {cv.get_n_splits()} folds" in posterior.description
 
@@ -273,7 +289,7 @@ def test_comparison_of_cross_validators(data):
     result = compare_auc(y, one, two)
     assert result.difference.mean() == pytest.approx(parts[1][0] - parts[0][0], abs=1e-12)
     spread = np.linalg.norm(parts[1][1] - parts[0][1])
-    assert result.difference.std() == pytest.approx(spread, rel=1e-8)
+    assert result.difference.scale == pytest.approx(spread, rel=1e-8)
     assert "120 shared rows, DeLong, mean of 5 folds, omega 0.6 and DeLong, mean of 4" in repr(
         result
     )

@@ -489,3 +489,49 @@ def test_quantiles_of_weak_priors_rise(metric, prior):
         posterior = counts.posterior(metric, prior=prior, n_draws=60_000, random_state=0)
         x = posterior.quantile(tails)
         assert np.all(np.diff(x) >= 0)  # NaN does not rise either
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    ("metric", "table"),
+    [
+        ("cohen_kappa", [[10**9, 10**9], [0, 0]]),
+        ("cohen_kappa", [[30, 30], [0, 0]]),
+        ("cohen_kappa", [[0, 0], [0, 0]]),
+        ("matthews_corrcoef", [[0, 0], [1, 1]]),
+    ],
+)
+def test_the_median_beside_a_pole_is_0(metric, table):
+    posterior = ConfusionCounts(table).posterior(metric, prior=0.1)
+    assert posterior.cdf(0.0) == pytest.approx(0.5, abs=1e-11)  # by symmetry
+    assert posterior.cdf(posterior.quantile(0.5)) == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.25, 0.5, 0.8])
+def test_tiny_net_benefits_have_all_their_digits(threshold):
+    n = 2**43
+    posterior = ConfusionCounts([[n, 0], [0, 0]]).posterior(
+        get_metric("net_benefit", threshold=threshold)
+    )
+    for q in (0.001, 0.3, 0.7):
+        assert posterior.cdf(posterior.quantile(q)) == pytest.approx(q, rel=1e-9)
+    # Scaled by n: the difference of two gamma variates with the prior's shape, 1/3 each
+    draws = np.random.default_rng(0).gamma(1 / 3, size=(2, 400_000))
+    values = draws[0] - threshold / (1 - threshold) * draws[1]
+    below = (values < n * posterior.quantile(0.3)).mean()
+    assert below == pytest.approx(0.3, abs=4 * np.sqrt(0.21 / values.size))
+
+
+@pytest.mark.parametrize(
+    ("metric", "model", "prior", "table"),
+    [
+        ("fdr", "rows", 0.1, [[30, 1000], [2, 0]]),
+        ("false_omission_rate", "three_beta", 0.25, [[0, 5], [10**9, 2]]),
+    ],
+)
+def test_shortest_intervals_at_the_end_of_floats_are_silent(metric, model, prior, table):
+    posterior = ConfusionCounts(table).posterior(metric, model=model, prior=prior)
+    low, high = posterior.interval(0.9, kind="hdi")
+    first, last = posterior.interval(0.9)
+    assert high - low <= last - first
+    assert posterior.prob(low, high) == pytest.approx(0.9, abs=1e-6)

@@ -66,7 +66,7 @@ def test_pickles(posterior):
 
 
 def test_monte_carlo_error_of_drawn_members():
-    y, scores = [0, 1, 2] * 5, np.random.default_rng(0).random((15, 3))
+    y, scores = [0, 1, 2] * 60, np.random.default_rng(0).random((180, 3))
     scores /= scores.sum(axis=1, keepdims=True)
     drawn = auc_posterior(
         y, scores, average=None, method="bayesian_bootstrap", n_draws=1000, random_state=0

@@ -22,7 +22,9 @@ from skuncertain.posteriors._matched import MatchedPosterior
 from skuncertain.posteriors._student_normal import (
     AffinePosterior,
     LogitNormalPosterior,
+    LogitStudentPosterior,
     NormalPosterior,
+    StudentDifferencePosterior,
     StudentPosterior,
 )
 
@@ -327,6 +329,8 @@ def every_class():
         normal,
         StudentPosterior(9, 0.7, 0.05),
         LogitNormalPosterior(1.0, 0.4),
+        LogitStudentPosterior(9, 1.0, 0.4),
+        StudentDifferencePosterior(9, 0.1, 0.05),
         AffinePosterior(beta, beta.with_about(range=(-1.0, 1.0)).about),
         StackedPosterior([beta, normal], beta.about),
         DrawsPosterior(beta.quantile(np.linspace(0.0, 1.0, 60_002)[1:-1])),
