@@ -308,6 +308,7 @@ def _check_sizes(n, population):
         value=n,
     )
     refuse_if(np.any(sizes < 1), "n", f"n must be at least 1, got {sizes.min()}.")
+    refuse_if(np.any(sizes > 2**53), "n", f"n must be at most 2**53, got {sizes.max()}.")
     for size in sizes.ravel().tolist():
         population._check_size(size)
     return sizes.astype(np.int64)
