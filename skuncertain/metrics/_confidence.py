@@ -38,7 +38,8 @@ from skuncertain.metrics._bootstrap import (
     percentile_interval,
 )
 from skuncertain.metrics._count import GroupedRows
-from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._credible import counts_of
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
-from skuncertain._utils.typing import PriorLike, RandomStateLike
+from skuncertain._utils.typing import LabelLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import check_kind, check_level, quoted, refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._bootstrap import group_posterior
@@ -28,6 +28,7 @@ def interval_report(
     y_pred: ArrayLike | None = None,
     *,
     labels: Any = None,
+    pos_label: LabelLike = None,
     target_names: Any = None,
     level: float | None = None,
     kind: str | None = None,
@@ -49,6 +50,8 @@ def interval_report(
         Predicted labels.
     labels : sequence, default=None
         With labels: all classes, in order; by default those that occur.
+    pos_label : label, default=None
+        With labels or counts: the positive class, whose recall is the sensitivity.
     target_names : sequence of str, default=None
         With labels or counts: what to call the classes.
     level, kind : float and {"eti", "hdi"}, default=None
@@ -106,6 +109,7 @@ def interval_report(
         "groups": groups,
     }
     for_counts = {
+        "pos_label": pos_label,
         "target_names": target_names,
         "prior": prior,
         "n_draws": n_draws,
@@ -121,9 +125,8 @@ def interval_report(
         _check_result(y_true)
         _refuse(for_rows | for_counts, "a finished result", "it was decided when it was made.")
         return _of_result(y_true, options, digits)
-    counts = ConfusionCounts.from_predictions(
-        y_true, y_pred, labels=labels, sample_weight=sample_weight
-    )
+    about = {"labels": labels, "pos_label": options.pop("pos_label", None)}
+    counts = ConfusionCounts.from_predictions(y_true, y_pred, sample_weight=sample_weight, **about)
     if groups is None:
         options["weighted"] = sample_weight is not None
         return MatrixReport(counts, **options).by_class(digits)

@@ -115,7 +115,7 @@ def selection_corrected_score(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     level : float, default=0.95
         Probability of the interval.
     n_resamples : int, default=1000
@@ -159,9 +159,9 @@ def selection_corrected_score(
     chosen, level = directed(metric), check_level(level)
     n_resamples = check_integer("n_resamples", n_resamples, low=2, high=10**8)
     truth, codes, labels = encode_together(
-        y_true, _check(y_true, predictions), labels, parameter="predictions"
+        y_true, _check(y_true, predictions), labels, pos_label, parameter="predictions"
     )
-    n, size, positive = truth.size, len(labels), positive_of(chosen, labels, pos_label)
+    n, size, positive = truth.size, len(labels), positive_of(chosen, labels, pos_label, y_true)
     rule = "y_true must have at least two rows: a sample must leave some out, got 1."
     refuse_if(n < 2, "y_true", rule)
     cells = [truth * size + code for code in codes]
