@@ -32,8 +32,8 @@ from skuncertain.metrics._labels import (
     as_labels,
     check_pos_label,
     frame_labels,
+    index_without,
     plain_label,
-    positive_of,
     refuse_nameless,
 )
 from skuncertain.metrics._model import build_model, draw_metrics
@@ -122,7 +122,7 @@ class ConfusionCounts(HasMatrixReport):
             labels = frame_labels(counts) if labels is None else labels
         self._set(check_counts(counts), labels, pos_label)
 
-    def _set(self, counts, labels, pos_label):
+    def _set(self, counts, labels, pos_label, *columns):
         n_classes = counts.shape[-1]
         labels = tuple(range(n_classes)) if labels is None else as_labels(labels)
         refuse_if(
@@ -132,7 +132,7 @@ class ConfusionCounts(HasMatrixReport):
         )
         counts = np.array(counts)
         counts.flags.writeable = False
-        pos_label = check_pos_label(labels, pos_label)
+        pos_label = check_pos_label(labels, pos_label, *columns)
         positive = None if pos_label is None else labels.index(pos_label)
         vars(self).update(counts=counts, labels=labels, pos_label=pos_label, _positive=positive)
         return self
@@ -180,7 +180,7 @@ class ConfusionCounts(HasMatrixReport):
             The counts.
         """
         counts, labels = count_labels(y_true, y_pred, labels, sample_weight)
-        return cls._make(counts, labels, check_pos_label(labels, pos_label, y_true, y_pred))
+        return cls.__new__(cls)._set(counts, labels, pos_label, y_true, y_pred)
 
     @classmethod
     def from_binary(
@@ -407,8 +407,10 @@ class ConfusionCounts(HasMatrixReport):
         int or None
             The index.
         """
-        label = self.pos_label if pos_label is None else pos_label
-        return positive_of(get_metric(metric), self.labels, label)
+        label = self.pos_label if pos_label is None else check_pos_label(self.labels, pos_label)
+        if label is not None:
+            return self.labels.index(label)
+        return index_without(get_metric(metric), self.labels)
 
     def score(
         self, metric: MetricLike, *, pos_label: LabelLike = None, zero_division: float = np.nan

@@ -121,9 +121,12 @@ def positive_of(metric, labels, pos_label=None, *columns):
 
     A metric of one class is refused without it. `columns` are those of `check_pos_label`.
     """
-    pos_label = check_pos_label(labels, pos_label, *columns)
-    if pos_label is not None:
-        return labels.index(pos_label)
+    label = check_pos_label(labels, pos_label, *columns)
+    return index_without(metric, labels) if label is None else labels.index(label)
+
+
+def index_without(metric, labels):
+    """Index that a metric may have although no class is known to be the positive one, or None."""
     if metric.average != "binary":
         return None
     if len(labels) == 2 and is_symmetric(metric):
