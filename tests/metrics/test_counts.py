@@ -111,7 +111,9 @@ def test_from_binary():
     assert first.score("precision") == counts.score("precision") == 1 / 4
     last = ConfusionCounts.from_binary(tp=1, fn=2, fp=3, tn=4, labels=names, pos_label="well")
     assert (last.pos_label, last.counts[1, 1]) == ("well", 1)
-    with pytest.raises(ValueError, match="the table is about the positive class.*'sick' or 'well'"):
+    with pytest.raises(
+        ValueError, match=r"the table is about the positive class.*'sick' or 'well'"
+    ):
         ConfusionCounts.from_binary(tp=1, fn=2, fp=3, tn=4, labels=names)
 
 
