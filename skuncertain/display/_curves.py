@@ -126,7 +126,7 @@ class _CurveDisplay(Display):
         y : array-like of shape (n,)
             True labels.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
         name : str, default=None
             Name of the model; by default the class of the estimator.
         **options : dict
@@ -171,7 +171,7 @@ class _CurveDisplay(Display):
         y : array-like of shape (n,)
             True labels.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
         **options : dict
             All other arguments of `from_predictions`.
 

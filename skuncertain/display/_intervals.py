@@ -146,7 +146,7 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         prior : str, float or array-like of shape (C, C), default="auto"
             See :meth:`ConfusionCounts.posterior`.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
         random_state : int, Generator, RandomState or None, default=None
             Seed of metrics that are drawn.
         ax, name, **plot_kwargs : object

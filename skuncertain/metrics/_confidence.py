@@ -87,7 +87,7 @@ def confidence_interval(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     groups : array-like of shape (n,), default=None
         Group of every row (patient, document, user). Whole groups are resampled.
     stratified : bool, default=False

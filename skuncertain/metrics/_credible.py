@@ -70,7 +70,7 @@ def metric_posterior(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     sample_weight : array-like of shape (n,), default=None
         Weights, see :meth:`ConfusionCounts.from_predictions`.
     groups : array-like of shape (n,), default=None
@@ -97,7 +97,7 @@ def metric_posterior(
     >>> from skuncertain.metrics import metric_posterior
     >>> y_true = ["cat"] * 40 + ["dog"] * 60
     >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
-    >>> posterior = metric_posterior(y_true, y_pred, metric="f1")
+    >>> posterior = metric_posterior(y_true, y_pred, metric="f1", pos_label="dog")
     >>> round(posterior.prob(0.8, 1.0), 2)
     0.96
     """
@@ -172,7 +172,7 @@ def credible_interval(
     >>> from skuncertain import ConfusionCounts, credible_interval
     >>> y_true = ["cat"] * 40 + ["dog"] * 60
     >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
-    >>> credible_interval(y_true, y_pred, metric="f1")
+    >>> credible_interval(y_true, y_pred, metric="f1", pos_label="dog")
     Interval(low=0.79..., high=0.92...)
     >>> credible_interval(ConfusionCounts([[35, 5], [10, 50]]), metric="f1")
     Interval(low=0.79..., high=0.92...)

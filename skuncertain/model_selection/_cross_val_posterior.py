@@ -327,7 +327,7 @@ class CrossValPosterior(HasReport):
         metric : str, Metric or callable
             See :func:`get_metric`.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
 
         Returns
         -------
