@@ -18,7 +18,7 @@ from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._report_parts import MatrixReport, check_single
+from skuncertain.metrics._report_parts import MatrixReport, check_single, refuse_one_of_many
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import StackedPosterior
 
@@ -127,6 +127,7 @@ def interval_report(
         return _of_result(y_true, options, digits)
     about = {"labels": labels, "pos_label": options.pop("pos_label", None)}
     counts = ConfusionCounts.from_predictions(y_true, y_pred, sample_weight=sample_weight, **about)
+    refuse_one_of_many(counts, pos_label)
     if groups is None:
         options["weighted"] = sample_weight is not None
         return MatrixReport(counts, **options).by_class(digits)

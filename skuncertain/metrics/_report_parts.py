@@ -388,6 +388,15 @@ def check_single(name, counts):
     )
 
 
+def refuse_one_of_many(counts, pos_label):
+    """Refuse a class of more than two for a report in which all of them are alike."""
+    refuse_if(
+        pos_label is not None and counts.n_classes > 2,
+        "pos_label",
+        f"pos_label needs metrics: without, all {counts.n_classes} classes are reported alike.",
+    )
+
+
 def _check_names(target_names, labels):
     if target_names is None:
         return [str(label) for label in labels]
@@ -455,7 +464,9 @@ class HasMatrixReport:
         """
         digits = check_digits(digits)
         check_single("counts", self)
-        counts = self if pos_label is None else self._make(self.counts, self.labels, pos_label)
+        counts: Any = self
+        if pos_label is not None:
+            counts = counts._make(counts.counts, counts.labels, pos_label)
         parts = MatrixReport(
             counts,
             level=level,
@@ -473,11 +484,7 @@ class HasMatrixReport:
             "prevalence",
             "prevalence needs metrics: without, all classes are reported as they are.",
         )
-        refuse_if(
-            pos_label is not None and self.n_classes > 2,
-            "pos_label",
-            f"pos_label needs metrics: without, all {self.n_classes} classes are reported alike.",
-        )
+        refuse_one_of_many(counts, pos_label)
         refuse_if(
             parts.model != "dirichlet",
             "model",

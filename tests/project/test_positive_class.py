@@ -482,6 +482,8 @@ def test_reports_show_both_classes():
     three = ConfusionCounts(np.eye(3, dtype=int) * 9)
     with pytest.raises(InvalidParameterError, match="pos_label needs metrics"):
         three.report(pos_label=2)
+    with pytest.raises(InvalidParameterError, match="pos_label needs metrics"):
+        interval_report([0, 1, 2], [0, 1, 2], pos_label=2)
 
 
 # --------------------------------------------------------------------------------------------------
