@@ -193,6 +193,28 @@ def test_link_restores_the_state(visit, url):
     expect(shown(other, "facts")).to_have_text(shown(page, "facts").text_content())
 
 
+def test_positive_class_is_chosen_from_the_classes_of_the_table(visit, url):
+    page = visit()
+    page.check("#source-rows")
+    rows = "ill,ill\n" * 30 + "well,ill\n" * 7 + "ill,well\n" * 3 + "well,well\n" * 20
+    page.fill("#csv", "y,yhat\n" + rows)
+    expect(page.locator("#pos_label-error")).to_contain_text("Choose the positive class: ill, well")
+    expect(page.locator("#result")).to_be_hidden()
+    assert page.locator("#pos_label option").all_text_contents() == ["by the labels", "ill", "well"]
+    page.select_option("#pos_label", "well")
+    expect(shown(page, "title")).to_have_text("Recall of the class well")
+    expect(shown(page, "value")).to_have_text("0.741")
+    expect(page).to_have_url(re.compile(r"#.*pos_label=well"))
+    other = visit(page.url.removeprefix(url))
+    expect(shown(other, "sentence")).to_have_text(shown(page, "sentence").text_content())
+    expect(other.locator("#pos_label")).to_have_value("well")
+    page.fill("#csv", "y,yhat\n" + rows.replace("well", "dead"))
+    expect(page.locator("#pos_label-error")).to_contain_text("not one of the labels")
+    page.select_option("#pos_label", "dead")
+    expect(shown(page, "title")).to_have_text("Recall of the class dead")
+    expect(page.locator("#pos_label option")).to_have_text(["by the labels", "dead", "ill"])
+
+
 def test_link_with_nonsense(visit):
     page = visit("/#tp=%3Cscript%3E&metric=nothing&unknown=1&source=rows&csv=%3Cb%3E")
     expect(page.locator("#true-error")).to_contain_text("Name a column of the table: '<b>'")
