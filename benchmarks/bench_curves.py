@@ -34,7 +34,6 @@ FEW_SIZES, FEW_AREAS = (
 )
 BAND_AREA, BAND_SIZES = 0.9, ((50, 50), (200, 200), (50, 500))
 GRID = np.linspace(0, 1, 501)
-RATES = np.array([0.05, 0.1, 0.2, 0.5])
 
 
 def line(*cells):
@@ -316,42 +315,6 @@ def bands(runs):
             )
 
 
-def one_rate(runs):
-    header(
-        f"Pointwise ROC bands: the true rate inside at fixed false positive rates (s.e.) and mean "
-        f"width, {runs:,} runs",
-        *("scores", "positives + negatives", *(f"FPR {u:g}" for u in RATES)),
-    )
-    d, z = distance(0.86), norm.ppf(RATES)
-    kinds = {
-        "normal, area .86": (
-            lambda rng, n: rng.normal(size=n) + d,
-            lambda rng, n: rng.normal(size=n),
-            norm.cdf(d + z),
-        ),
-        "exponential, area .80": (
-            lambda rng, n: rng.exponential(4, size=n),
-            lambda rng, n: rng.exponential(1, size=n),
-            RATES**0.25,
-        ),
-        "normal, unequal variances": (
-            lambda rng, n: 2 * rng.normal(size=n) + 1.5,
-            lambda rng, n: rng.normal(size=n),
-            norm.cdf((1.5 + z) / 2),
-        ),
-    }
-    for name, (positives, negatives, truth) in kinds.items():
-        for m1, m0 in ((50, 50), (100, 100), (200, 200), (50, 200)):
-            rng, y, ends = np.random.default_rng(m1 + 7 * m0), np.repeat([1, 0], [m1, m0]), []
-            for _ in range(runs):
-                score = np.r_[positives(rng, m1), negatives(rng, m0)]
-                ends.append(roc_band(y, score, band="pointwise").at(RATES))
-            low, high = np.moveaxis(ends, 1, 0)
-            hits, width = (low <= truth) & (truth <= high), np.mean(high - low, axis=0)
-            cells = [f"{share(hit)}, {one:.3f}" for hit, one in zip(hits.T, width, strict=True)]
-            line(name, f"{m1} + {m0}", *cells)
-
-
 def precision_recall_bands(runs):
     header(
         f"Precision-recall bands, area {BAND_AREA}, random prevalence: whole curve inside (s.e.), "
@@ -409,7 +372,6 @@ def main():
     few_positives(runs)
     average_precisions(runs)
     bands(max(runs // 5, 20))
-    one_rate(runs)
     precision_recall_bands(max(runs // 5, 20))
     ties(max(runs // 10, 20))
 

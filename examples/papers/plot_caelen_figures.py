@@ -9,7 +9,8 @@ It uses no prior, 0 per cell.
 """
 
 # %%
-# **Fig. 1.** MCC, and precision and recall together, of both on another test set of 145 rows.
+# **Fig. 1.** MCC, and precision and recall together, of both on another test set of 145 rows: 1000
+# new matrices each. The paper shows the cloud of A.
 
 import warnings
 
@@ -46,7 +47,7 @@ joint = {
     name: counts.joint_posterior(["precision", "recall"], n=145, prior="haldane", random_state=0)
     for name, counts in (("A", A), ("B", B))
 }
-JointDisplay.from_posterior(joint, ax=right)
+JointDisplay.from_posterior(joint, ax=right, point_kwargs={"markersize": 5, "alpha": 0.5})
 plt.show()
 
 # %%

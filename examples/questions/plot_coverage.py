@@ -30,20 +30,17 @@ print(study)
 
 # %%
 # **F1 over precision and recall**, exact as well. White is .95: too little is red, too much is
-# blue. Pairs that would need more negatives than there are stay empty.
+# blue. Pairs that would need more negatives than there are are hatched.
 
 rates = np.arange(1, 30) / 30
 population = MultinomialPopulation.from_rates(
     precision=rates[:, None], recall=rates, prevalence=0.5
 )
 study = coverage_study(["laplace", "auto"], population, metric="f1", n=100)
-figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", sharey=True)
-for ax, method, coverage in zip(axes, study.methods, study.coverage, strict=True):
-    image = ax.pcolormesh(rates, rates, coverage, cmap="RdBu", vmin=0.9, vmax=1.0)
-    ax.set(title=f"prior {method!r}", xlabel="recall", aspect="equal")
-    ax.text(0.55, 0.08, "impossible:\ntoo few negatives", ha="left", color="0.4")
-axes[0].set_ylabel("precision")
-figure.colorbar(image, ax=axes, label="coverage of 95 % intervals of F1, 100 rows")
+figure, axes = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
+for ax, method in zip(axes, study.methods, strict=True):
+    CoverageDisplay.from_study(study, method=method, ax=ax, name=f"F1 of 100 rows, {method!r}")
+    ax.set_aspect("equal")
 plt.show()
 print(study)
 

@@ -44,7 +44,8 @@ EXAMPLES = {
   skuncertain plan --difference 0.05 --rate 0.85""",
     "search": """\
   skuncertain search cv_results.csv
-  skuncertain search cv_results.json --metric f1 --n-repeats 2 --rope 0.01""",
+  skuncertain search cv_results.json --metric f1 --n-repeats 2 --rope 0.01
+  skuncertain search cv_results.json --metric f1 --method nadeau_bengio""",
     "metrics": """\
   skuncertain metrics
   skuncertain metrics recall mcc""",
@@ -190,6 +191,11 @@ _PRIOR = {
         "a number",
     },
 }
+_OMEGA = {
+    "type": _number_or_name,
+    "metavar": "W",
+    "help": "what a row counts, with pooled: auto (default), wang_li or a number",
+}
 _DRAWS = {
     "n_draws": {
         "type": _whole,
@@ -288,11 +294,7 @@ def _report(parser):
             "help": "pooled (default), averaged, average_exact, bootstrap, dirichlet, t, "
             "corrected_t or nadeau_bengio",
         },
-        omega={
-            "type": _number_or_name,
-            "metavar": "W",
-            "help": "what a row counts, with pooled: auto (default), wang_li or a number",
-        },
+        omega=_OMEGA,
         estimand={
             "choices": ("algorithm", "model"),
             "help": "the algorithm on average (default), or the one model fitted on all rows",
@@ -402,6 +404,24 @@ def _search(parser):
         **_LABELS,
         **_INTERVAL,
         **_DRAWS,
+    )
+    _add(
+        parser.add_argument_group("the interval of every candidate"),
+        method={
+            "metavar": "NAME",
+            "help": "with counts pooled (default), averaged, average_exact, bootstrap or "
+            "dirichlet; nadeau_bengio (default of scores), t or corrected_t",
+        },
+        omega=_OMEGA,
+        prior={
+            **_PRIOR["prior"],
+            "help": "pseudo-rows per cell, default 1, or a name as in skuncertain report",
+        },
+        prior_per_fold={
+            "action": "store_true",
+            "default": None,
+            "help": "the prior in every fold, as Wang and Li do, with averaged",
+        },
     )
     _add_output(parser)
 

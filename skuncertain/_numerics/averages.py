@@ -33,8 +33,9 @@ def f1_cumulants(a, b):
     shape, a, b = a.shape, a.ravel(), b.ravel()
     result = np.empty((3, a.size))
     few = a + b < _MANY
-    result[:, ~few] = _f1_by_taylor(a[~few], b[~few])
     rows = np.flatnonzero(few)
+    if rows.size < few.size:
+        result[:, ~few] = _f1_by_taylor(a[~few], b[~few])
     for start in range(0, rows.size, _AT_ONCE):
         part = rows[start : start + _AT_ONCE]
         result[:, part] = _f1_by_series(a[part], b[part])
@@ -145,13 +146,12 @@ def second_along(function, cells, direction):
             np.abs(np.where(cell > 0, d / cell, 0.0))
             for cell, d in zip(cells, direction, strict=True)
         ]
-        step = _STEP / np.maximum(np.max(relative, axis=0), 1e-300)
-        ends = [
-            function(*(cell + sign * step * d for cell, d in zip(cells, direction, strict=True)))
-            for sign in (-1, 0, 1)
-        ]
+        largest = np.maximum.reduce(np.broadcast_arrays(*relative))
+        step = _STEP / np.maximum(largest, 1e-300)
+        steps = np.stack([-step, 0 * step, step])  # one call for all three
+        ends = function(*(cell + steps * d for cell, d in zip(cells, direction, strict=True)))
         value = (ends[0] - 2 * ends[1] + ends[2]) / step / step
-    return np.where(np.max(relative, axis=0) > 0, value, 0.0)
+    return np.where(largest > 0, value, 0.0)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -18,32 +18,34 @@ _MOST_MARKERS = 15  # on a curve of many points
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CoverageDisplay(Display):
-    """Coverage of interval methods against the true rate or the number of rows.
+    """Coverage of interval methods: curves over one respect, or an image over two.
 
     Parameters
     ----------
     x : array-like of shape (points,)
         True rates, numbers of rows or anything else.
     coverage : dict
-        By name of the method, the coverage at every point.
+        By name of the method, the coverage at every point; of an image one method, (rows, points).
     level : float
-        Nominal level, drawn as a line.
+        Nominal level, drawn as a line or in white.
     x_name : str, default="true value"
         What `x` is.
     error : dict or None, default=None
         By name of the method, the standard error of the coverage at every point; None if it is
         exact.
+    y : array-like of shape (rows,) or None, default=None
+        The other respect, of an image.
+    y_name : str, default="y"
+        What `y` is.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
-    lines_, errors_ : list of matplotlib artists
-        Curves and error bars, one entry per method.
-    level_line_ : matplotlib Line2D
-        The nominal level.
-    legend_ : matplotlib Legend
-        Names of the methods.
+    lines_, errors_, level_line_, legend_ : matplotlib artists
+        Of curves: themselves and their error bars, the nominal level, names of the methods.
+    image_, colorbar_, marks_ : matplotlib artists
+        Of an image: itself, its scale, and crosses where the coverage is below the scale.
 
     See Also
     --------
@@ -75,6 +77,8 @@ class CoverageDisplay(Display):
     level: float
     x_name: str = "true value"
     error: dict | None = None
+    y: ArrayLike | None = None
+    y_name: str = "y"
 
     @classmethod
     def from_intervals(
@@ -139,6 +143,7 @@ class CoverageDisplay(Display):
         cls,
         study: Any,
         *,
+        method: str | None = None,
         ax: Any = None,
         name: str | None = None,
         **plot_kwargs: Any,
@@ -148,8 +153,10 @@ class CoverageDisplay(Display):
         Parameters
         ----------
         study : CoverageStudy
-            Its points may differ in one respect: the true value, the number of rows or a parameter
-            of the truth.
+            Its points may differ in one respect (the true value, the number of rows or a parameter
+            of the truth), which gives curves, or in two, such as precision and recall.
+        method : str, default=None
+            Only this method; needed for an image if the study has several.
         ax, name, **plot_kwargs : object
             See `plot`.
 
@@ -164,27 +171,18 @@ class CoverageDisplay(Display):
             f"study must be a CoverageStudy, got {type(study).__name__}. "
             "Intervals of your own go into from_intervals.",
         )
+        methods = study.methods
+        if method is not None:
+            methods = (check_choice("method", method, study.methods),)
         varied = [key for key, values in study.points.items() if np.unique(values).size > 1]
-        refuse_if(
-            len(varied) > 1,
-            "study",
-            f"the points differ in {' and '.join(varied)}, but a curve shows one of them. Draw "
-            "study.coverage[k] as an image, or study a part of the grid.",
-        )
-        key = varied[0] if varied else next(iter(study.points))
-        x_name = {"p": f"true {study.metric}", "n": "number of rows"}.get(key, key)
-        coverage, error = (
-            {m: row.ravel() for m, row in zip(study.methods, rows, strict=True)}
-            for rows in (study.coverage, study.coverage_error)
-        )
-        data = {
-            "x": study.points[key].ravel(),
-            "coverage": coverage,
-            "error": None if study.exact else error,
-            "level": study.level,
-            "x_name": x_name.replace("_", " "),
-        }
-        return cls._shown(data, ax, name, plot_kwargs)
+        data = _of_curves(study, varied) if len(varied) < 2 else _of_image(study, varied, methods)
+        shape = study.truth.size if len(varied) < 2 else (len(data["y"]), len(data["x"]))
+        for what, rows in (("coverage", study.coverage), ("error", study.coverage_error)):
+            kept = zip(study.methods, rows, strict=True)
+            data[what] = {m: row.reshape(shape) for m, row in kept if m in methods}
+        if study.exact:
+            data["error"] = None
+        return cls._shown(data | {"level": study.level}, ax, name, plot_kwargs)
 
     def plot(
         self,
@@ -196,6 +194,7 @@ class CoverageDisplay(Display):
         error_kwargs: dict | None = None,
         level_kwargs: dict | None = None,
         legend_kwargs: dict | None = None,
+        image_kwargs: dict | None = None,
     ) -> CoverageDisplay:
         """Draw the coverage.
 
@@ -209,13 +208,32 @@ class CoverageDisplay(Display):
             Scale of the x axis.
         line_kwargs, error_kwargs, level_kwargs, legend_kwargs : dict, default=None
             Options for the curves, the error bars, the line of the nominal level and the legend.
+        image_kwargs : dict, default=None
+            Options for the image, as of ``Axes.pcolormesh``.
 
         Returns
         -------
         CoverageDisplay
-            The display itself.
+            The display itself. In an image white is the nominal level, less of it is red and more
+            is blue; what cannot be, such as a pair that needs more negatives than there are, is
+            hatched.
         """
         check_choice("xscale", xscale, ("linear", "log", "logit"))
+        of_curves = {"line_kwargs": line_kwargs, "error_kwargs": error_kwargs}
+        of_curves |= {"level_kwargs": level_kwargs, "legend_kwargs": legend_kwargs}
+        others = {"image_kwargs": image_kwargs} if self.y is None else of_curves
+        for option, value in others.items():
+            shown = "curves" if self.y is None else "an image"
+            refuse_if(
+                value is not None, option, f"{option} does not go with {shown}: leave it out."
+            )
+        if self.y is not None:
+            return self._plot_image(ax, name, xscale, image_kwargs)
+        return self._plot_curves(ax, name, xscale, **of_curves)
+
+    def _plot_curves(
+        self, ax, name, xscale, line_kwargs, error_kwargs, level_kwargs, legend_kwargs
+    ):
         x = _check_numbers("x", self.x, None)
         order = np.argsort(x, kind="stable")
         ax = self._start(ax, 3.5)
@@ -256,25 +274,117 @@ class CoverageDisplay(Display):
             legend_kwargs=legend_kwargs,
         )
 
+    def _plot_image(self, ax, name, xscale, image_kwargs):
+        x, y = (_check_numbers(what, getattr(self, what), None) for what in ("x", "y"))
+        (method, values), *more = self.coverage.items()
+        values = np.asarray(values, dtype=float)
+        refuse_if(
+            bool(more) or values.shape != (y.size, x.size),
+            "coverage",
+            f"coverage must hold one method with an array of shape ({y.size}, {x.size}).",
+        )
+        ax = self._start(ax, 4.4, 5.8)
+        ax.set_xscale(xscale)
+        ax.set_axisbelow(False)
+        ax.patch.set(facecolor="0.93", hatch="////", edgecolor="0.8")
+        columns, rows = np.argsort(x, kind="stable"), np.argsort(y, kind="stable")
+        values = np.ma.masked_invalid(values[np.ix_(rows, columns)])
+        scale = {"cmap": "RdBu", "vmin": 2 * self.level - 1, "vmax": 1.0, "shading": "nearest"}
+        scale = merged("image_kwargs", scale, image_kwargs)
+        self.image_ = ax.pcolormesh(x[columns], y[rows], values, **scale)
+        below = (values < self.image_.norm.vmin).filled(False)
+        at = np.argwhere(below)
+        look = {"color": "white", "marker": "x", "linestyle": "none", "markersize": 3.5}
+        (self.marks_,) = ax.plot(x[columns][at[:, 1]], y[rows][at[:, 0]], **look)
+        extend = "min" if below.any() else "neither"
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=ax, extend=extend)
+        self.colorbar_.set_label(f"coverage of {level_text(self.level)} intervals, {method}")
+        notes = ["hatched: not possible"] if values.mask.any() else []
+        notes += [f"x: below {self.image_.norm.vmin:.3g}"] if below.any() else []
+        xlabel = "; ".join([self.x_name, *notes])
+        return self._finish(xlabel=xlabel, ylabel=self.y_name, title=name)
+
     def _columns(self):
-        columns = {
-            "method": np.repeat(np.array(list(self.coverage), dtype=object), np.size(self.x)),
-            self.x_name: np.tile(self.x, len(self.coverage)),
-            "coverage": np.concatenate(list(self.coverage.values())),
-        }
+        number = len(self.coverage)
+        at = {self.x_name: np.asarray(self.x)}
+        if self.y is not None:
+            y, x = np.meshgrid(self.y, self.x, indexing="ij")
+            at = {self.y_name: y.ravel(), self.x_name: x.ravel()}
+        points = at[self.x_name].size
+        columns = {"method": np.repeat(np.array(list(self.coverage), dtype=object), points)}
+        columns |= {key: np.tile(values, number) for key, values in at.items()}
+        columns["coverage"] = np.concatenate([np.ravel(one) for one in self.coverage.values()])
         if self.error is not None:
-            columns["error"] = np.concatenate([self.error[key] for key in self.coverage])
+            columns["error"] = np.concatenate([np.ravel(self.error[key]) for key in self.coverage])
         return columns
 
     def _sentences(self):
-        x = np.asarray(self.x)
-        where = f"{self.x_name} from {x.min():g} to {x.max():g}"
-        yield f"Coverage of nominal {level_text(self.level)} intervals against {where}."
-        yield listed(
-            f"{method}: mean {spoken(np.mean(values))}, lowest {spoken(np.min(values))} at "
-            f"{x[np.argmin(values)]:g}, highest {spoken(np.max(values))}"
-            for method, values in self.coverage.items()
-        )
+        x, where = np.asarray(self.x), []
+        for key, ends in ((self.y_name, self.y), (self.x_name, self.x)):
+            if ends is not None:
+                where.append(f"{key} from {np.min(ends):g} to {np.max(ends):g}")
+        over = "against" if self.y is None else "over"
+        where = f"{over} {' and '.join(where)}"
+        yield f"Coverage of nominal {level_text(self.level)} intervals {where}."
+        texts = []
+        for method, values in self.coverage.items():
+            values = np.asarray(values)
+            if np.isnan(values).all():
+                texts.append(f"{method}: no point is possible")
+                continue
+            place = np.unravel_index(np.nanargmin(values), values.shape)
+            at = f"{x[place[-1]]:g}"
+            if self.y is not None:
+                at = f"{self.y_name} {np.asarray(self.y)[place[0]]:g} and {self.x_name} {at}"
+            texts.append(
+                f"{method}: mean {spoken(np.nanmean(values))}, lowest {spoken(np.nanmin(values))} "
+                f"at {at}, highest {spoken(np.nanmax(values))}"
+            )
+        yield listed(texts)
+        if self.y is not None and np.isnan(values).any():
+            yield f"{np.isnan(values).sum()} of {values.size} points are not possible."
+
+
+def _axis_name(study, key):
+    """What stands beside an axis."""
+    found = {"p": f"true {study.metric}", "n": "number of rows"}.get(key, key)
+    return found.replace("_", " ")
+
+
+def _of_curves(study, varied):
+    """Axis of a study whose points differ in one respect at most."""
+    key = varied[0] if varied else next(iter(study.points))
+    return {"x": study.points[key].ravel(), "x_name": _axis_name(study, key)}
+
+
+def _along(values, axis):
+    """What varies along one axis only, as a vector."""
+    return np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)[:, 0]
+
+
+def _of_image(study, varied, methods):
+    """Axes of a study whose points differ in two respects."""
+    axes = {}
+    for key in varied:
+        values = study.points[key]
+        found = [k for k in range(values.ndim) if np.any(values != values.take([0], axis=k))]
+        if len(found) == 1:
+            axes[found[0]] = (key, _along(values, found[0]))
+    refuse_if(
+        len(varied) > 2 or len(axes) != 2,
+        "study",
+        f"the points differ in {' and '.join(varied)}, but a picture shows one of them as curves, "
+        "or two as an image if each has an axis of its own, such as precision[:, None] and recall. "
+        "Study a part of the grid.",
+    )
+    refuse_if(
+        len(methods) > 1,
+        "method",
+        f"an image shows one method, and the study has {', '.join(methods)}: choose by method=.",
+    )
+    (y_key, y), (x_key, x) = (axes[k] for k in sorted(axes))
+    names = {"x_name": _axis_name(study, x_key), "y_name": _axis_name(study, y_key)}
+    return {"x": x, "y": y, **names}
 
 
 def _check_numbers(what, values, size):

@@ -37,7 +37,7 @@ _STEP = 1e-3  # of second differences, relative
 
 
 def three_cumulants(shapes, metric):
-    """Mean, variance and third cumulant of a metric, and where they are not enough.
+    """Mean, variance and third cumulant of a metric, their Beta, and where it is not enough.
 
     Parameters
     ----------
@@ -50,6 +50,8 @@ def three_cumulants(shapes, metric):
     -------
     cumulants : tuple of three ndarrays of shape (...)
         NaN where a class has nothing right, or nothing wrong, and no prior for it.
+    beta : tuple of four ndarrays of shape (...)
+        The Beta that has them, see `match_beta`.
     rough : ndarray of bool of shape (...)
         Whether the distribution has another form than three cumulants tell.
     """
@@ -57,7 +59,7 @@ def three_cumulants(shapes, metric):
     step = max(1, _CELLS // shapes.shape[-1] ** 2)
     parts = [_of_chunk(flat[k : k + step], metric) for k in range(0, len(flat), step)]
     found = [np.concatenate(part).reshape(shapes.shape[:-2]) for part in zip(*parts, strict=True)]
-    return tuple(found[:3]), found[3]
+    return tuple(found[:3]), tuple(found[3:7]), found[7]
 
 
 def _of_chunk(shapes, metric):
@@ -75,13 +77,14 @@ def _of_chunk(shapes, metric):
         ):  # only one kind of error counts: there may be none of it
             rows = 2 * np.minimum(rows, cells[_ONE_SIDED[metric.base]])
         roughness = (share**2 / rows).sum(axis=-1)
-        *_, a, b = match_beta(*cumulants, *metric.range)
-        smooth = (roughness <= _ROUGH[metric.average]) & (
-            np.minimum(a, b) > _SMALLEST[metric.average]
-        )
-    missing = np.min(cells[:3], axis=(0, -1)) <= 0
-    cumulants = [np.where(missing | ~(cumulants[1] > 0), np.nan, part) for part in cumulants]
-    return *cumulants, ~smooth
+        beta = match_beta(*cumulants, *metric.range)
+        shape = np.minimum(beta[2], beta[3])
+        smooth = (roughness <= _ROUGH[metric.average]) & (shape > _SMALLEST[metric.average])
+    least = np.minimum(np.minimum(cells[0], cells[1]), cells[2]).min(axis=-1)
+    if not np.all((least > 0) & (cumulants[1] > 0)):
+        missing = ~((least > 0) & (cumulants[1] > 0))
+        cumulants = [np.where(missing, np.nan, part) for part in cumulants]
+    return *cumulants, *beta, ~smooth
 
 
 def average_cumulants(shapes, cells, metric):

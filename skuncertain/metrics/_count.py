@@ -6,7 +6,7 @@ import numpy as np
 
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, refuse_mask
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._groups import encode_groups, group_sums, merged_groups
+from skuncertain.metrics._groups import encode_groups, merged_groups, place_sums
 from skuncertain.metrics._labels import (
     as_labels,
     check_targets,
@@ -14,6 +14,8 @@ from skuncertain.metrics._labels import (
     encode,
     sorted_labels,
 )
+
+_FIRST = 1000  # groups
 
 
 def check_whole(name, value):
@@ -126,19 +128,16 @@ def _cells(y_true, y_pred, labels):
     return encode(y_true, labels, "y_true") * len(labels) + encode(y_pred, labels, "y_pred")
 
 
-def row_cells(y_true, y_pred, labels):
-    """Index of the cell of every row in the flat matrix; all labels are known to be among these."""
+def _class_indices(y_true, y_pred, labels):
+    """Columns of whole numbers that are the index of the class plus a number, and that number.
+
+    All labels are known to be among these. Labels in a row, such as 0 and 1, need no copy.
+    """
     size, low = len(labels), labels[0]
-    whole = y_true.dtype.kind in "iub" and y_pred.dtype.kind in "iub"
-    # Labels in a row, such as 0 and 1, are their own index.
-    if not whole or list(labels) != [low + k for k in range(size)] or abs(low) > 2**31:
-        return _cells(y_true, y_pred, labels)
-    cell = y_true.astype(np.intp)
-    cell *= size
-    cell += y_pred.astype(np.intp, copy=False)
-    if low:
-        cell -= low * (size + 1)
-    return cell
+    whole = all(np.can_cast(y.dtype, np.int64) for y in (y_true, y_pred))
+    if whole and list(labels) == [low + k for k in range(size)] and abs(low) <= 2**31:
+        return y_true, y_pred, int(low)
+    return encode(y_true, labels, "y_true"), encode(y_pred, labels, "y_pred"), 0
 
 
 def count_pairs(y_true, y_pred):
@@ -195,8 +194,15 @@ class GroupedRows:
     @cached_property
     def table(self):
         """Rows per group and cell of the flat matrix, (groups, C * C)."""
-        cells = row_cells(self.y_true, self.y_pred, self.labels)
-        return group_sums(self.codes, self.n_groups, cells, len(self.labels) ** 2)
+        size = len(self.labels)
+        y_true, y_pred, low = _class_indices(self.y_true, self.y_pred, self.labels)
+        place = self.codes * size  # one array of the rows' length, worked on in place
+        place += y_true
+        place *= size
+        place += y_pred
+        if low:
+            place -= low * (size + 1)
+        return place_sums(place, self.n_groups, size**2)
 
     @cached_property
     def merged(self):
@@ -212,5 +218,11 @@ class GroupedRows:
         size, rest = divmod(self.codes.size, self.n_groups)
         if rest or size == 1:
             return 0 if rest else 1
-        pure = self.table.max(axis=1)
-        return size if np.all((pure if isinstance(pure, np.ndarray) else pure.data) == size) else 0
+        # Most tables of other groups say so in their first rows.
+        few = self.table[:_FIRST].max(axis=1)
+        pure = self.table.max(axis=1) if _all_equal(few, size) else few
+        return size if _all_equal(pure, size) else 0
+
+
+def _all_equal(values, value):
+    return bool(np.all((values if isinstance(values, np.ndarray) else values.data) == value))

@@ -86,20 +86,20 @@ def matched_posterior(joint, metric, options, about):
     averaged = metric.average in ("macro", "weighted") or metric.name in OF_MATRIX
     if metric.user or not (averaged and joint.matched):
         return None
-    cumulants, rough = three_cumulants(joint.rows, metric)
+    cumulants, beta, rough = three_cumulants(joint.rows, metric)
     if not np.isfinite(cumulants).all():
         return None
     members = np.flatnonzero(rough)
     most = max(1, MOST_DRAWN // joint.rows.shape[-1] ** 2)
     if members.size == 0 or members.size > most:
-        return MatchedPosterior(cumulants, about=about)
+        return MatchedPosterior(cumulants, beta=beta, about=about)
     if members.size == rough.size:
         return None
     rows = joint.rows.reshape(-1, *joint.rows.shape[-2:])[members]
     part = replace(joint, rows=rows, frequencies=rows.sum(axis=-1))
     draws, seed = draw_metrics(part, [metric], None, options)
     drawn = DrawsPosterior(draws[0], seed=seed, about=About(range=about.range))
-    return MatchedPosterior(cumulants, drawn=drawn, members=members, about=about)
+    return MatchedPosterior(cumulants, beta=beta, drawn=drawn, members=members, about=about)
 
 
 def _interior(joint, positive):

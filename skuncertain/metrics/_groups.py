@@ -116,29 +116,29 @@ def _refuse_missing(number):
     )
 
 
-def group_sums(codes, n_groups, cells, n_cells):
+def place_sums(place, n_groups, n_cells):
     """How many rows of every group are in every cell, ``(n_groups, n_cells)``.
 
-    An array, or a sparse one where most entries would be 0: memory grows with the rows only.
+    `place` is where a row is counted: the number of its group times `n_cells` plus its cell. An
+    array, or a sparse one where most entries would be 0: memory grows with the rows only.
     """
-    if n_groups * n_cells <= _DENSE * codes.size + 2**16:
-        place = codes * n_cells
-        place += cells
+    if n_groups * n_cells <= _DENSE * place.size + 2**16:
         flat = np.bincount(place, minlength=n_groups * n_cells)
         return flat.reshape(n_groups, n_cells)
-    ones = np.ones(codes.size, dtype=np.int64)
-    return coo_array((ones, (codes, cells)), shape=(n_groups, n_cells)).tocsr()
+    ones = np.ones(place.size, dtype=np.int64)
+    return coo_array((ones, divmod(place, n_cells)), shape=(n_groups, n_cells)).tocsr()
 
 
 def merged_groups(sums):
-    """Distinct rows of `group_sums` in a fixed order, and how often each occurs.
+    """Distinct rows of `place_sums` in a fixed order, and how often each occurs.
 
     Sparse rows are sorted, and not merged.
     """
     if not isinstance(sums, np.ndarray):
         return sums[np.lexsort(_fingerprints(sums))], np.ones(sums.shape[0])
-    key, span, spread = np.zeros(len(sums), dtype=np.int64), 1, sums.max(axis=0) + 1
-    for column, width in zip(sums.T, spread.tolist(), strict=True):
+    key, span = np.zeros(len(sums), dtype=np.int64), 1
+    for column in sums.T:
+        width = int(column.max()) + 1  # one column after another: numpy is slow on narrow arrays
         if span * width >= 2**62:
             names, key = np.unique(key, return_inverse=True)
             key, span = key.reshape(-1), names.size

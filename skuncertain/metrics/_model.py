@@ -102,12 +102,12 @@ class JointModel:
         return narrowed_exp(logs)
 
 
-def build_model(matrix, prior, options, positive):
-    """Joint model of a stack of matrices under a resolved prior.
+def build_model(matrix, prior, options, positive, rows=None):
+    """Joint model of a stack of matrices under a resolved prior; `rows` is both together, if known.
 
     Model and prevalence (None, a number, a BetaPosterior or a vector) are those of the options.
     """
-    rows = matrix + cell_prior(prior.value, matrix)
+    rows = matrix + cell_prior(prior.value, matrix) if rows is None else rows
     if options.prevalence is not None:
         frequencies, fixed = given_frequencies(
             options.prevalence, matrix.shape[-1], positive, matrix.shape[:-2]

@@ -242,7 +242,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
         exact = None if found is None else _shown(beta_of(*found, about))
         if exact is not None:
             return exact
-    joint = build_model(seen, prior, options, positive)
+    joint = build_model(seen, prior, options, positive, rows)
     about = replace(about, few_rows=few_rows(seen, rows, metric, options))
     exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:

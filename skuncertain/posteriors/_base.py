@@ -52,6 +52,13 @@ def fits(shape, other):
     return True
 
 
+def _is_at(value, end):
+    """Whether values are an end of a range, up to rounding."""
+    if np.isinf(end):
+        return np.equal(value, end)
+    return np.abs(np.subtract(value, end)) <= 1e-12 * (1 + abs(end))
+
+
 class Posterior:
     """What all posteriors share; not constructed by users.
 
@@ -84,7 +91,7 @@ class Posterior:
     _pdf: Any
     _cdf: Any
     _quantile: Any
-    _quantile_each: Any  # of one probability per member; averages over classes only
+    _quantile_each: Any  # of probabilities (..., *stack); averages over classes only
     _sample: Any
     _hdi: Any
     _skewness: Any
@@ -354,12 +361,12 @@ class Posterior:
     def _ends(self, level, kind):
         # Whether the observed value sits at an end of the range, up to rounding
         at_low, at_high = (
-            np.isclose(self.observed, end, rtol=1e-12, atol=1e-12) & closing
+            _is_at(self.observed, end) & closing
             for end, closing in zip(self.range, self._closes(), strict=True)
         )
         if kind == "eti" and self._about.few_rows is not None:
             tails = self._about.few_rows.tails(self._cdf, level)
-            low, high = (self._quantile_each(tail) for tail in tails)
+            low, high = self._quantile_each(np.stack(tails))
         elif kind == "eti":
             ends = self._quantile(np.array([1 - level, 1 + level]) / 2)
             # Quantiles that are one but for rounding may have changed places.

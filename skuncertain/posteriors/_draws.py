@@ -177,7 +177,8 @@ class DrawsPosterior(Posterior):
         return np.stack(values, axis=-1).reshape(self.shape + q.shape)
 
     def _quantile_each(self, p):
-        return self._empirical(p)
+        parts = p.reshape(-1, *self.shape)
+        return np.stack([self._empirical(part) for part in parts]).reshape(p.shape)
 
     def _sample(self, size, rng):
         return self.draws[..., rng.integers(self.n_draws, size=size)]

@@ -49,8 +49,8 @@ class FewRows:
             Below the lower and below the upper end.
         """
         part = np.clip((ENOUGH - self.rows) / (ENOUGH - _FADES), 0.0, 1.0)
-        scores = (np.clip(ndtri(cdf(x)), -_FAR, _FAR) for x in (self.smoothed, self.raw))
-        bias, pull = (part * np.nan_to_num(score) for score in scores)
+        scores = np.clip(ndtri(cdf(np.stack([self.smoothed, self.raw]))), -_FAR, _FAR)
+        bias, pull = part * np.nan_to_num(scores)
         moves = np.stack([0 * bias, 2 * bias, bias + pull])
         reach = ndtri((1 + level) / 2) * np.sqrt(1 + part / np.maximum(self.rows, 0.5))
         return ndtr(moves.min(axis=0) - reach), ndtr(moves.max(axis=0) + reach)

@@ -135,7 +135,8 @@ class IntegralPosterior(Posterior):
         return self._quantile_of(p, rows).reshape(self.shape + q.shape)
 
     def _quantile_each(self, p):
-        return self._quantile_of(p.ravel(), np.arange(self._family.size)).reshape(self.shape)
+        rows = np.resize(np.arange(self._family.size), p.size)
+        return self._quantile_of(p.ravel(), rows).reshape(p.shape)
 
     def _sample(self, size, rng):
         return self._family.sample(rng, size).T.reshape(*self.shape, size)

@@ -15,6 +15,8 @@ class MatchedPosterior(Posterior):
     ----------
     cumulants : tuple of three float or ndarray
         Mean, variance and third cumulant.
+    beta : tuple of four ndarrays, default=None
+        What `match_beta` makes of them, if that is known.
     drawn : DrawsPosterior, default=None
         Members of the flattened stack that three cumulants do not describe.
     members : ndarray of int, default=None
@@ -25,11 +27,12 @@ class MatchedPosterior(Posterior):
 
     exact = False
 
-    def __init__(self, cumulants, *, drawn=None, members=None, about=About()):
+    def __init__(self, cumulants, *, beta=None, drawn=None, members=None, about=About()):
         mean, variance, third = (np.asarray(part, dtype=float) for part in cumulants)
         super().__init__(mean.shape, about)
         self._cumulants = mean, variance, third
-        self.low, self.high, self.a, self.b = match_beta(mean, variance, third, *self.range)
+        beta = match_beta(mean, variance, third, *self.range) if beta is None else beta
+        self.low, self.high, self.a, self.b = beta
         self._drawn, self._members = drawn, members
         if drawn is not None:
             self.seed, self.n_draws = drawn.seed, drawn.n_draws

@@ -78,6 +78,46 @@ def test_a_saved_search_is_judged_by_its_own_metric(capsys):
     np.testing.assert_allclose(saved.mean, search.cv_results_["mean_test_f1"])
 
 
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ("--method averaged", {"method": "averaged"}),
+        ("--method t", {"method": "t"}),
+        ("--method corrected_t", {"method": "corrected_t"}),
+        ("--method dirichlet", {"method": "dirichlet"}),
+        (
+            "--method averaged --prior 2 --prior-per-fold",
+            {"method": "averaged", "prior": 2, "prior_per_fold": True},
+        ),
+        ("--omega wang_li", {"omega": "wang_li"}),
+        ("--method pooled --omega 0.7 --prior 0.5", {"omega": 0.7, "prior": 0.5}),
+    ],
+)
+def test_fold_method_of_the_candidates_of_a_search(words, options, capsys):
+    _saved_search(["f1"])
+    _, out, _ = call(f"search cv_results.json {words} --format json", capsys)
+    results = json.loads(Path("cv_results.json").read_text())
+    expected = search_posterior(results, random_state=0, **options)
+    usual = search_posterior(results, random_state=0)
+    found = json.loads(out)
+    rows = next(iter(found["sections"].values()))["rows"]
+    assert rows == next(iter(expected.report().to_dict()["sections"].values()))["rows"]
+    assert rows != next(iter(usual.report().to_dict()["sections"].values()))["rows"]
+    assert expected.method in found["settings"]["method"]
+
+
+def test_a_fold_method_needs_what_the_search_has_saved(capsys):
+    Path("cv_results.json").write_text(
+        json.dumps({"split0_test_score": [0.9, 0.8], "split1_test_score": [0.7, 0.8]})
+    )
+    message = refused("search cv_results.json --method pooled", capsys)
+    assert "--method 'pooled' needs the counts of every fold" in message
+    message = refused("search cv_results.json --method avergaed", capsys)
+    assert "--method must be one of" in message
+    assert "Did you mean 'averaged'?" in message
+    assert call("search cv_results.json --method corrected_t", capsys)[0] == 0
+
+
 def test_a_saved_search_with_several_metrics(capsys):
     _saved_search(["f1", "recall"])
     message = refused("search cv_results.json", capsys)

@@ -341,15 +341,97 @@ def test_display_from_study():
     )
     assert_array_equal(sizes.x, [10, 50])
     assert len(sizes.errors_) == 1
-    surface = coverage_study(
-        ["neutral"],
-        MultinomialPopulation.from_rates(precision=[[0.5], [0.9]], recall=[0.5, 0.9]),
-        metric="f1",
-        n=20,
-    )
-    with pytest.raises(ValueError, match="differ in precision and recall"):
-        CoverageDisplay.from_study(surface)
     pyplot.close("all")
+
+
+def f1_coverage_in_plain_loops(precision, recall, n, prevalence=0.5, level=0.95):
+    """Probability of all matrices whose interval of F1 holds it, one pseudo-row per cell.
+
+    F1 = 2 J / (1 + J) rises with the Jaccard index J, which is Beta(TP + 1, FP + FN + 2).
+    """
+    tp = prevalence * recall
+    fn, fp = prevalence - tp, tp * (1 - precision) / precision
+    truth, total = 2 * tp / (2 * tp + fn + fp), 0.0
+    tail = (1 - level) / 2
+    for a, b, c in itertools.product(range(n + 1), repeat=3):
+        if a + b + c > n:
+            continue
+        j = stats.beta(a + 1, b + c + 2).ppf([tail, 1 - tail])
+        low, high = 2 * j / (1 + j)
+        if a == 0 and b + c > 0:  # nothing found: closed at 0. The density at 1 is 0: open there
+            low = 0.0
+        if low <= truth <= high:
+            shares = [tp, fn, fp, 1 - tp - fn - fp]
+            total += stats.multinomial(n, shares).pmf([a, b, c, n - a - b - c])
+    return total
+
+
+def test_image_over_precision_and_recall():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("pandas")
+    precision, recall = np.array([0.9, 0.2, 0.6]), np.array([0.3, 0.95])
+    study = coverage_study(
+        ["laplace", "auto"],
+        MultinomialPopulation.from_rates(precision=precision[:, None], recall=recall),
+        metric="f1",
+        n=8,
+    )
+    display = CoverageDisplay.from_study(study, method="laplace", name="eight rows")
+    frame = display.to_frame()
+    assert list(frame) == ["method", "precision", "recall", "coverage"]
+    assert set(frame["method"]) == {"laplace"}
+    possible = frame.dropna()
+    assert len(possible) == 4
+    for row in possible.itertuples():
+        expected = f1_coverage_in_plain_loops(row.precision, row.recall, 8)
+        assert row.coverage == pytest.approx(expected, abs=1e-9)
+    # The image has its rows and columns in rising order, whatever that of the study was.
+    drawn = display.image_.get_array().reshape(3, 2)
+    expected = study.coverage[0][[1, 2, 0]]
+    assert_allclose(drawn.filled(np.nan), expected, rtol=1e-12)
+    assert display.image_.get_clim() == pytest.approx((0.9, 1.0))
+    assert (display.ax_.get_ylabel(), display.ax_.get_title()) == ("precision", "eight rows")
+    assert display.ax_.get_xlabel().startswith("recall; hatched: not possible")
+    assert len(display.marks_.get_xdata()) == np.sum(expected < 0.9)
+    text = display.alt_text()
+    assert "over precision from 0.2 to 0.9 and recall from 0.3 to 0.95" in text
+    assert "2 of 6 points are not possible" in text
+    pyplot.close("all")
+
+
+def test_image_over_a_rate_and_the_number_of_rows():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    study = coverage_study(["jeffreys"], BinomialPopulation([0.5, 0.9, 0.99]), n=[10, 40])
+    display = CoverageDisplay.from_study(study, xscale="log", image_kwargs={"cmap": "PuOr"})
+    assert_array_equal(display.x, [10, 40])
+    assert_array_equal(display.y, [0.5, 0.9, 0.99])
+    assert (display.x_name, display.y_name) == ("number of rows", "true recall")
+    assert display.image_.get_cmap().name == "PuOr"
+    assert_array_equal(display.coverage["jeffreys"], study.coverage[0])
+    pyplot.close("all")
+
+
+def test_what_an_image_cannot_show():
+    pytest.importorskip("matplotlib.pyplot")
+    rates = MultinomialPopulation.from_rates(precision=[[0.5], [0.9]], recall=[0.5, 0.9])
+    two = coverage_study(["neutral", "laplace"], rates, metric="f1", n=10)
+    with pytest.raises(ValueError, match="shows one method, and the study has neutral, laplace"):
+        CoverageDisplay.from_study(two)
+    with pytest.raises(ValueError, match="method must be one of"):
+        CoverageDisplay.from_study(two, method="wilson")
+    with pytest.raises(ValueError, match="line_kwargs does not go with an image"):
+        CoverageDisplay.from_study(two, method="laplace", line_kwargs={"color": "red"})
+    three = coverage_study(["neutral"], rates, metric="f1", n=[5, 10])
+    with pytest.raises(ValueError, match="differ in precision and recall and n"):
+        CoverageDisplay.from_study(three)
+    along = MultinomialPopulation.from_rates(precision=[0.5, 0.9], recall=[0.5, 0.9])
+    both = coverage_study(["neutral"], along, metric="f1", n=10)
+    with pytest.raises(ValueError, match="if each has an axis of its own"):
+        CoverageDisplay.from_study(both)
+    one = coverage_study(["neutral", "laplace"], BinomialPopulation([0.5, 0.9]), n=10)
+    with pytest.raises(ValueError, match="image_kwargs does not go with curves"):
+        CoverageDisplay.from_study(one, image_kwargs={"cmap": "PuOr"})
+    assert list(CoverageDisplay.from_study(one, method="laplace").coverage) == ["laplace"]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 
 from skuncertain import confidence_interval, credible_interval, interval_report
 from skuncertain.metrics import get_metric, metric_posterior
 from skuncertain.metrics._count import GroupedRows
-from skuncertain.metrics._groups import encode_groups, group_sums, merged_groups
+from skuncertain.metrics._groups import encode_groups, merged_groups, place_sums
 
 NAMES = [7, 3, 3, 9, 7, 3]
 KINDS = {
@@ -96,8 +97,8 @@ def test_sums(global_random_seed):
     expected = np.zeros((40, 9), dtype=int)
     for code, cell in zip(codes, cells, strict=True):
         expected[code, cell] += 1
-    assert_array_equal(group_sums(codes, 40, cells, 9), expected)
-    many = group_sums(codes, 40, cells * 10**6, 9 * 10**6)  # never as one array
+    assert_array_equal(place_sums(codes * 9 + cells, 40, 9), expected)
+    many = place_sums((codes * 9 + cells) * 10**6, 40, 9 * 10**6)  # never as one array
     assert scipy.sparse.issparse(many)
     assert_array_equal(many[:, np.arange(9) * 10**6].toarray(), expected)
 
@@ -281,3 +282,23 @@ def test_classes_of_a_report_share_one_encoding(monkeypatch):
     y_true, y_pred, groups = rows(np.random.default_rng(0), 60)
     interval_report(y_true, y_pred, groups=groups, n_draws=50)
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "n_classes"),
+    [("mcc", 2), ("kappa", 2), ("balanced_accuracy", 2), ("mcc", 3), ("f1_macro", 3)],
+)
+def test_many_groups_need_no_draws(metric, n_classes, global_random_seed):
+    y_true, y_pred, groups = rows(np.random.default_rng(global_random_seed), 50_000, n_classes, 3)
+    posterior = metric_posterior(y_true, y_pred, metric=metric, groups=groups)
+    assert posterior.n_draws is None
+    drawn = metric_posterior(
+        y_true, y_pred, metric=metric, groups=groups, n_draws=40_000, random_state=1
+    )
+    q = np.array([0.025, 0.5, 0.975])
+    # 4 standard errors of a quantile of 40,000 draws, and what was measured of the approximation
+    error = 4 * np.sqrt(q * (1 - q) / 40_000) / norm.pdf(norm.ppf(q)) + 0.012
+    off = np.abs(posterior.quantile(q) - drawn.quantile(q)) / drawn.std()
+    assert np.all(off < error)
+    few = metric_posterior(y_true[:300], y_pred[:300], metric=metric, groups=groups[:300])
+    assert few.n_draws > 0

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
+from skuncertain import ConfusionCounts, ConfusionCountsScorer
+from skuncertain.metrics import precision_recall_band, proportion_posterior, roc_band
+from skuncertain.model_selection import fold_interval, search_posterior
 from skuncertain.posteriors import BetaPosterior
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +52,15 @@ REFERENCES = {
     'compare(first, second, metric="recall", prior=1).p_better': (1774 / 7429,),
     # Caelen's model B, the posterior of theta (caelen_example.json).
     'B.posterior("mcc", prior=0).interval(kind="hdi")': (0.0033, 0.3225),
+    # Coverage of F1 over precision and recall, 100 rows, prior 1: sum of the trinomial
+    # probabilities of (TP, FP + FN) whose interval holds it, with SciPy.
+    "surface.coverage[0][8, 8]": (0.941466,),
+    "surface.coverage[0][5, 3]": (0.953467,),
+    # The first candidate has the folds of Eq. 3.8.
+    'search_posterior(results, metric="precision", random_state=0, **published).low': (
+        0.585738,
+        0.538342,
+    ),
     # Tötsch and Hoffmann's classifiers, three Betas, each flat (toetsch_table_s1.csv).
     'of("7a").posterior("tpr", **flat).interval(kind="hdi")': (0.8950, 1.0),
     'of("7a").posterior("tnr", **flat).interval(kind="hdi")': (0.4324, 0.9458),
@@ -183,6 +199,7 @@ def test_calls_name_their_prior():
         "proportion_posterior",
         "compare",
     }
+    makers |= {"search_posterior"}
     makers |= {"fold_posterior", "expected_width", "required_sample_size", "better_than_chance"}
     for row in CALLS:
         for node in ast.walk(ast.parse(literal(row[2]), mode="eval")):
@@ -192,3 +209,108 @@ def test_calls_name_their_prior():
             given = {keyword.arg for keyword in node.keywords}  # None is **flat and its like
             if name in makers and "next_mcc" not in row[2]:
                 assert given & {"prior", None}, row[2]
+
+
+def test_results_of_long_scripts_are_those_of_the_pages_about_them():
+    # No test runs the scripts; what this page says of them must not drift from where it is told.
+    pages = {
+        "wang_li": (ROOT / "docs/methods/folds.rst").read_text("utf-8"),
+        "caelen_tables": (ROOT / "docs/guide/coverage.rst").read_text("utf-8"),
+    }
+    checked = dict.fromkeys(pages, 0)
+    for _, place, call, printed, ours in ROWS:
+        if "wang_li.py" in call and "%" in printed:
+            found, theirs = (
+                re.match(r"([\d.]+) %, (\.\d+)", text).groups() for text in (ours, printed)
+            )
+            assert f"{', '.join(found)} [{', '.join(theirs)}]" in pages["wang_li"], place
+            checked["wang_li"] += 1
+        if "caelen_tables.py" in call and "[" in ours:
+            for text in (ours, printed):
+                for pair in re.findall(r"\[\.\d+, \.\d+\]", text):
+                    assert pair in pages["caelen_tables"], place
+            checked["caelen_tables"] += 1
+    assert checked == {"wang_li": 9, "caelen_tables": 5}
+
+
+# --------------------------------------------------------------------------------------------------
+# Against SciPy, and what is known otherwise
+
+CAELEN_A = ConfusionCounts.from_binary(tp=65, fn=15, fp=35, tn=30)
+SHAPES = np.array([31, 36, 16, 66])  # with one pseudo-row per cell, in the order of the rows
+
+
+def test_dirichlet_of_caelen_and_of_toetsch():
+    posterior, known = CAELEN_A.dirichlet_posterior(prior=1), stats.dirichlet(SHAPES)
+    theta = np.array([[0.2, 0.25], [0.1, 0.45]])
+    assert posterior.pdf(theta) == pytest.approx(known.pdf(theta.ravel()), rel=1e-10)
+    assert posterior.mean().ravel() == pytest.approx(known.mean(), rel=1e-12)
+    assert posterior.variance().ravel() == pytest.approx(known.var(), rel=1e-12)
+    assert posterior.covariance() == pytest.approx(known.cov(), rel=1e-10)
+
+
+def test_new_matrices_of_caelen_and_of_toetsch():
+    predictive = CAELEN_A.dirichlet_posterior(prior=1).predictive(145)
+    known = stats.dirichlet_multinomial(SHAPES, 145)
+    counts = CAELEN_A.counts
+    assert predictive.pmf(counts) == pytest.approx(known.pmf(counts.ravel()), rel=1e-9)
+    assert predictive.mean().ravel() == pytest.approx(known.mean(), rel=1e-12)
+    assert predictive.covariance() == pytest.approx(known.cov(), rel=1e-10)
+
+
+def test_skewness_and_mode_as_defined():
+    posterior = CAELEN_A.posterior("precision", prior=1)
+    assert posterior.skewness() == pytest.approx(stats.beta(66, 36).stats("s"), rel=1e-10)
+    assert posterior.mode() == pytest.approx(65 / 100, rel=1e-10)
+
+
+def test_prior_with_two_sides():
+    posterior = proportion_posterior(10, 5, prior=(27, 2))
+    assert (posterior.a, posterior.b) == (37, 7)
+    assert posterior.interval() == pytest.approx(stats.beta.ppf([0.025, 0.975], 37, 7), rel=1e-8)
+
+
+def test_prior_of_the_prevalence_moves_the_precision():
+    prior = {"prevalence": (2, 8), "recall": 1, "specificity": 1}
+    found = CAELEN_A.posterior("precision", model="three_beta", prior=prior)
+    rng = np.random.default_rng(0)
+    phi, tpr, tnr = (rng.beta(*ab, 1_000_000) for ab in ((82, 73), (66, 16), (31, 36)))
+    draws = phi * tpr / (phi * tpr + (1 - phi) * (1 - tnr))
+    assert found.mean() == pytest.approx(draws.mean(), abs=4.5 * draws.std() / 1000)
+
+
+def test_pointwise_band_of_the_thesis():
+    y_true = np.repeat([0, 1], 50)
+    y_score = y_true + np.random.default_rng(0).normal(size=100)
+    low, high = roc_band(y_true, y_score, band="pointwise", method="beta", prior=1).at(0.2)
+    lowest, highest = roc_band(y_true, y_score).at(0.2)
+    assert lowest < low < high < highest
+    # A known threshold leaves less doubt than a known false positive rate.
+    threshold = np.quantile(y_score[y_true == 0], 0.8)
+    hits = (y_score[y_true == 1] >= threshold).sum()
+    assert high - low > proportion_posterior(hits, 50 - hits, prior=1).interval().width
+    # The other technique, and another prior, move both ends a little.
+    others = [{"method": "wilson"}, {"method": "clopper_pearson"}, {"prior": 4}]
+    for make, place in ((roc_band, 0.2), (precision_recall_band, 0.5)):
+        usual = make(y_true, y_score, band="pointwise", prior=1).at(place)
+        for options in others:
+            found = make(y_true, y_score, band="pointwise", **options).at(place)
+            assert np.all(np.abs(np.subtract(found, usual)) > 1e-4)
+            assert np.all(np.abs(np.subtract(found, usual)) < 0.06)
+
+
+def test_candidates_of_a_search_by_wang_and_li():
+    X, y = load_breast_cancer(return_X_y=True)
+    grid = {"max_depth": [1, 3]}
+    search = GridSearchCV(
+        DecisionTreeClassifier(random_state=0),
+        grid,
+        cv=5,
+        scoring=ConfusionCountsScorer(),
+        refit=False,
+    ).fit(X, y)
+    published = {"method": "averaged", "prior_per_fold": True, "prior": 1}
+    found = search_posterior(search, metric="precision", random_state=0, **published)
+    for place in range(2):
+        expected = fold_interval(found.counts[place], "precision", **published)
+        assert (found.low[place], found.high[place]) == pytest.approx(tuple(expected), rel=1e-10)

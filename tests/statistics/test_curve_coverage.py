@@ -18,6 +18,7 @@ from skuncertain.metrics import (
     precision_recall_band,
     roc_band,
 )
+from skuncertain.metrics._pointwise import RateAtRate, Technique
 
 pytestmark = pytest.mark.slow
 RUNS, BAND_RUNS = 1500, 300
@@ -132,7 +133,10 @@ def test_roc_band(sizes):
 
 @pytest.mark.parametrize("kind", ["normal", "exponential"])
 def test_pointwise_roc_band(kind):
-    """The true positive rate at fixed false positive rates, not at fixed thresholds."""
+    """The true positive rate at fixed false positive rates, not at fixed thresholds.
+
+    benchmarks/pointwise_bands.py has many more cases and samples.
+    """
     rng, m, runs, fpr = np.random.default_rng(86), 100, 400, np.array([0.1, 0.2, 0.5])
     d, y, inside = distance(0.86), np.repeat([1, 0], m), []
     for _ in range(runs):
@@ -145,6 +149,29 @@ def test_pointwise_roc_band(kind):
     shares = np.mean(inside, axis=0)
     assert np.all(shares >= 0.93 - error(0.93, runs))  # .026
     assert np.all(shares <= 0.97 + error(0.97, runs))  # .017
+
+
+@pytest.mark.parametrize("sizes", [(30, 30), (100, 100), (30, 200)])
+def test_pointwise_precision_recall_band(sizes):
+    """The precision at fixed recalls. The band is asked where its `at` asks, without its grid."""
+    rng, runs, recall = np.random.default_rng(87), 1000, np.array([0.2, 0.5, 0.8])
+    n, share, d = sum(sizes), sizes[0] / sum(sizes), distance(0.86)
+    fpr, ends = norm.cdf(norm.ppf(recall) - d), []
+    for _ in range(runs):
+        k = rng.binomial(n, share)
+        negatives, positives = rng.normal(size=n - k), d + rng.normal(size=k)
+        rate = RateAtRate.of(negatives, positives, Technique())
+        ends.append(rate.precision(recall, (k + 0.5, n - k + 0.5), 0.95))
+    truth = share * recall / (share * recall + (1 - share) * fpr)
+    low, high = np.moveaxis(ends, 1, 0)
+    shares = np.mean((low <= truth) & (truth <= high), axis=0)
+    assert np.all(shares >= 0.94 - error(0.94, runs))  # .015
+    assert np.all(shares[1:] <= 0.975 + error(0.975, runs))  # .010
+    # At a recall of 0.2 a few false positives decide: there it is too long.
+    assert shares[0] <= 0.99 + error(0.99, runs)
+    y = np.repeat([1, 0], [k, n - k])
+    last = precision_recall_band(y, np.r_[positives, negatives], band="pointwise").at(recall)
+    np.testing.assert_allclose(last, ends[-1], rtol=1e-9)
 
 
 def test_precision_recall_band():

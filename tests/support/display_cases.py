@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skuncertain import ConfusionCounts, leaderboard, search_posterior
+from skuncertain.coverage import MultinomialPopulation, coverage_study
 from skuncertain.display import (
     ComparisonDisplay,
     CoverageDisplay,
@@ -98,6 +99,7 @@ def examples(bcv, search):
         "ranks": lambda **k: RankDisplay.from_leaderboard(board, **k),
         "best": lambda **k: RankDisplay.from_search(analysis, style="bars", **k),
         "coverage": lambda **k: coverage(**k),
+        "coverage grid": lambda **k: coverage_grid(**k),
         "joint": lambda **k: JointDisplay.from_posterior(joint, **k),
         "joints": lambda **k: JointDisplay.from_counts(MODELS, random_state=0, iso_f1=True, **k),
     }
@@ -113,7 +115,13 @@ def coverage(**options):
     return CoverageDisplay.from_intervals(intervals, truth, **options)
 
 
+def coverage_grid(**options):
+    rates = MultinomialPopulation.from_rates(precision=[[0.3], [0.6], [0.9]], recall=[0.3, 0.9])
+    study = coverage_study(["laplace"], rates, metric="f1", n=10)
+    return CoverageDisplay.from_study(study, **options)
+
+
 NAMES = [
     *("intervals", "one interval", "methods", "board", "search", "posterior", "posteriors"),
-    *("folds", "comparison", "ranks", "best", "coverage", "joint", "joints"),
+    *("folds", "comparison", "ranks", "best", "coverage", "coverage grid", "joint", "joints"),
 ]
