@@ -48,10 +48,8 @@ def interval_report(
         :class:`BayesianCrossValidator` or what :func:`compare` and :func:`leaderboard` return.
     y_pred : array-like of shape (n,), default=None
         Predicted labels.
-    labels : sequence, default=None
-        With labels: all classes, in order; by default those that occur.
-    pos_label : label, default=None
-        With labels or counts: the positive class, whose recall is the sensitivity.
+    labels, pos_label : sequence and label, default=None
+        All classes, in order, by default those that occur; and the positive one of two.
     target_names : sequence of str, default=None
         With labels or counts: what to call the classes.
     level, kind : float and {"eti", "hdi"}, default=None
