@@ -19,6 +19,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._labels import encode_together, positive_of, to_numpy
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import directed
 from skuncertain.posteriors._interval import Interval
 
@@ -45,6 +46,8 @@ class SelectionCorrectedScore:
         Bootstrap samples.
     seed : int
         Seed of the samples.
+    pos_label : label, default=None
+        Class of a metric that depends on it.
 
     See Also
     --------
@@ -69,6 +72,7 @@ class SelectionCorrectedScore:
     level: float
     n_resamples: int
     seed: int
+    pos_label: Any = None
 
     def interval(self) -> Interval:
         """Interval of the corrected score.
@@ -203,6 +207,7 @@ def selection_corrected_score(
         level=level,
         n_resamples=n_resamples,
         seed=seed,
+        pos_label=class_of(chosen, labels, positive),
     )
 
 

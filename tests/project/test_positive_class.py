@@ -664,6 +664,16 @@ def test_reprs_name_the_class():
     )
     board = leaderboard([c.a, c.b], y_true=c.y, metric="f1", pos_label="fraud", n_draws=99)
     assert "f1 of class fraud" in str(board.report())
+    best = selection_corrected_score(
+        c.y, [c.a, c.b], metric="f1", pos_label="fraud", n_resamples=9, random_state=0
+    )
+    assert "pos_label='fraud'" in repr(best)
+    for metric in ("recall", "positive_likelihood_ratio"):
+        plan = expected_width(50, metric=metric, expected=c.counts("fraud"), n_studies=9)
+        assert "of class fraud" in repr(plan)
+        assert "of class" not in repr(
+            expected_width(50, metric=metric, expected=Case([0, 1]).counts(), n_studies=9)
+        )
     step = SequentialPosterior("f1", pos_label="fraud").update(c.y, c.a)
     assert "f1 of class fraud" in repr(step)
 
