@@ -418,8 +418,13 @@ def test_metric_of_the_users(counted):
     np.testing.assert_allclose(found.mean, search_posterior(counted, metric="recall").mean)
 
 
-@pytest.mark.parametrize("names", [(0, 1), (1, 2), (-1, 1), ("bad", "good")])
-@pytest.mark.parametrize("given", [None, 0, 1])
+@pytest.mark.parametrize(
+    ("names", "given"),
+    [
+        *((names, given) for names in [(0, 1), (1, 2), (-1, 1)] for given in (None, 0, 1)),
+        *((("bad", "good"), given) for given in (0, 1)),
+    ],
+)
 def test_labels_and_positive_class(names, given):
     y = np.array(names)[Y]
     pos_label = None if given is None else names[given]
