@@ -46,12 +46,7 @@ from skuncertain.metrics._posterior import (
     question_of,
 )
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
-from skuncertain.metrics._registry import (
-    canonical_name,
-    get_metric,
-    is_symmetric,
-    named_metrics,
-)
+from skuncertain.metrics._registry import canonical_name, get_metric, is_symmetric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain

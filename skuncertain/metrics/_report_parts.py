@@ -237,7 +237,7 @@ class MatrixReport:
         if self.counts.weighted:
             columns.insert(2, column("rows", digits=1))
             for row, metric in zip(rows, cells, strict=True):
-                row["rows"] = whole(self._worth(metric, prevalence, pos_label))
+                row["rows"] = whole(self._worth(metric, prevalence))
         notes = [_WORTH] if self.counts.weighted else []
         return section("Scores", columns, rows, notes=notes)
 
@@ -486,7 +486,7 @@ class HasMatrixReport:
         check_single("counts", self)
         counts: Any = self
         if pos_label is not None:
-            counts = counts._make(counts.counts, counts.labels, pos_label)
+            counts = counts._make(counts._cells, counts.labels, pos_label)
         parts = MatrixReport(
             counts,
             level=level,

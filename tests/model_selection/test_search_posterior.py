@@ -299,7 +299,7 @@ def test_methods_on_saved_results(counted):
 def test_scores_alone_do_not_allow_what_needs_counts(moons, method):
     with pytest.raises(ValueError, match=f"{method!r} needs the counts .*ConfusionCountsScorer"):
         search_posterior(moons, method=method)
-    with pytest.raises(ValueError, match="needs the counts .* without omega, prior"):
+    with pytest.raises(ValueError, match=r"needs the counts .* without omega, prior"):
         search_posterior(moons, omega="wang_li")
 
 
