@@ -28,7 +28,7 @@ class SequentialDisplay(Display):
     level : float
         Probability of the intervals.
     metric : str, default="metric"
-        Name of the metric.
+        Name of the metric, with its class.
     value : array-like of shape (batches,) or None, default=None
         Metric of each batch alone.
     anytime : bool, default=False
@@ -101,9 +101,9 @@ class SequentialDisplay(Display):
             f"history must be a SequentialHistory, got {type(history).__name__}.{hint}",
         )
         columns = ("step", "overall", "low", "high", "value")
-        known = ("level", "metric", "anytime", "threshold", "alarm", "change")
+        known = ("level", "anytime", "threshold", "alarm", "change")
         data = {key: history.columns[key] for key in columns}
-        data |= {key: getattr(history, key) for key in known}
+        data |= {key: getattr(history, key) for key in known} | {"metric": history.title}
         return cls._shown(data, ax, name, plot_kwargs)
 
     def plot(

@@ -14,6 +14,7 @@ from skuncertain._version import __version__
 from skuncertain.comparison._result import ComparisonResult
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.monitoring._report import alarm_words, interval_words, watch_report
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
 
@@ -147,7 +148,7 @@ class SequentialStep:
             by = f" by more than {asked.rope:g}" if asked.rope else ""
             worse = f", worse than before{by} with probability {row['p_worse']:.2f}"
         return (
-            f"SequentialStep(batch {self.step}: {asked.metric.name} {row['value']:.3f} on "
+            f"SequentialStep(batch {self.step}: {asked.title(self.counts)} {row['value']:.3f} on "
             f"{row['n']:g} rows{worse}; all in all {row['overall']:.3f}, {interval_words(asked)} "
             f"[{row['low']:.3f}, {row['high']:.3f}]{alarm_words(asked, self.alarm)})"
         )
@@ -171,6 +172,8 @@ class SequentialHistory(HasReport):
         ``low`` and ``high`` (interval), ``p_worse`` (P(batch worse than the past)). With
         ``anytime=True`` also ``changed`` (whether a constant metric was refuted up to then), with a
         threshold ``worse_than_threshold`` (whether the whole interval is).
+    pos_label : label, default=None
+        Class of a metric that depends on it.
     anytime : bool
         Whether the intervals hold at all looks together.
     threshold : float or None
@@ -204,6 +207,7 @@ class SequentialHistory(HasReport):
     rope: float
     seed: int
     columns: dict
+    pos_label: Any = None
     anytime: bool = False
     threshold: float | None = None
     alarm: int | None = None
@@ -213,7 +217,12 @@ class SequentialHistory(HasReport):
         return len(self.columns["step"])
 
     def __repr__(self):
-        return f"SequentialHistory({self.metric}, {len(self)} batches; use to_frame() or to_dict())"
+        return f"SequentialHistory({self.title}, {len(self)} batches; use to_frame() or to_dict())"
+
+    @property
+    def title(self) -> str:
+        """Metric with its class, in words."""
+        return About(metric=self.metric, pos_label=self.pos_label).question()
 
     def to_dict(self) -> dict:
         """Plain representation.

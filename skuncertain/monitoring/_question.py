@@ -11,7 +11,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._utils.validation import check_level, refuse_if
 from skuncertain._utils.warnings import silence
 from skuncertain.comparison._compare import compare
+from skuncertain.metrics._posterior import class_of
 from skuncertain.monitoring._anytime import streams_of
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._interval import make_interval
 
 _NAMES = ("past", "batch")
@@ -79,3 +81,12 @@ class Question:
             return None
         options = {"metric": self.metric, "rope": self.rope, "names": _NAMES}
         return compare(past, batch, **options, **self._model_options())
+
+    def class_in(self, counts):
+        """Class that the metric depends on, or None."""
+        positive = counts.positive_index(self.metric, self.pos_label)
+        return class_of(self.metric, counts.labels, positive)
+
+    def title(self, counts):
+        """Metric with its class, in words."""
+        return About(metric=self.metric.name, pos_label=self.class_in(counts)).question()

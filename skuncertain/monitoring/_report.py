@@ -43,7 +43,7 @@ def alarm_words(asked, alarm):
 
 def answer(history):
     """Sentence that says how it stands."""
-    metric, number_of = history.metric, len(history)
+    metric, number_of = history.title, len(history)
     if not number_of:
         return f"There was no batch yet: nothing is known about {metric}."
     last = {name: float(history.columns[name][-1]) for name in ("overall", "low", "high")}
@@ -67,8 +67,8 @@ def answer(history):
 
 def _question(history):
     if history.threshold is not None:
-        return f"Is {history.metric} worse than {history.threshold:g}, on rows like these?"
-    return f"How good is the model by {history.metric}, on rows like these?"
+        return f"Is {history.title} worse than {history.threshold:g}, on rows like these?"
+    return f"How good is the model by {history.title}, on rows like these?"
 
 
 def watch_report(history, digits=None):

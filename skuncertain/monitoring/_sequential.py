@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._numerics.row_weights import running_sums
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
@@ -145,7 +146,7 @@ class SequentialPosterior(HasReport):
             "batches again."
         )
         # The cells of a batch that are not empty: a few numbers, however many classes there are.
-        self._batches: list[tuple[np.ndarray, np.ndarray]] = []
+        self._batches: list[tuple[np.ndarray, Any]] = []
         if labels is not None:
             labels = as_labels(labels)
             empty = np.zeros((len(labels), len(labels)), dtype=np.int64)
@@ -199,7 +200,8 @@ class SequentialPosterior(HasReport):
         """
         batch = self._count(y_true, y_pred)
         refuse_if(
-            self._question.anytime and np.any(batch.counts != np.rint(batch.counts)),
+            self._question.anytime
+            and (batch.weighted or np.any(batch.counts != np.rint(batch.counts))),
             "y_true",
             "the counts of a batch must be whole numbers of rows with anytime=True: weighted rows "
             "have no confidence sequence.",
@@ -209,10 +211,11 @@ class SequentialPosterior(HasReport):
             self._begin(batch)
         past = self.counts
         if self.discount != 1:  # whole numbers stay whole
-            past = self._alike(past.counts * self.discount)
+            past = past._apply(lambda x: x * self.discount)
         self._counts = past + batch
         cells = np.flatnonzero(batch.counts)
-        self._batches.append((cells, batch.counts.ravel()[cells]))
+        kept = batch._row_weights.apply(lambda x: x.ravel()[cells]) if batch.weighted else None
+        self._batches.append((cells, batch.counts.ravel()[cells] if kept is None else kept))
         return SequentialStep(len(self._batches), batch, past, self._counts, self._question)
 
     def _alike(self, matrices):
@@ -235,7 +238,7 @@ class SequentialPosterior(HasReport):
                 "or feed its matrices one by one.",
             )
             if pos_label is not None:
-                y_true = ConfusionCounts._make(y_true.counts, y_true.labels, pos_label)
+                y_true = y_true._apply(np.asarray, y_true.labels, pos_label)
             if known is not None:
                 refuse_if(
                     (y_true.labels, y_true.pos_label) != (known.labels, known.pos_label),
@@ -337,7 +340,7 @@ class SequentialPosterior(HasReport):
         verdict = self._verdict
         if self._question.anytime and verdict.seen < self.n_batches:
             for _, past, batch in self._chunks(verdict.seen, verdict.counts):
-                verdict, *_ = verdict.follow(self._question, self._alike(past + batch))
+                verdict, *_ = verdict.follow(self._question, past + batch)
             self._verdict = verdict
         return verdict
 
@@ -364,7 +367,8 @@ class SequentialPosterior(HasReport):
         number = f"{self.n_batches} batch" + ("es" if self.n_batches > 1 else "")
         rows = "rows" if self.discount == 1 else "effective rows"
         return (
-            f"SequentialPosterior({self.metric} after {number}, {self.counts.n:.10g} {rows}: "
+            f"SequentialPosterior({asked.title(self.counts)} after {number}, "
+            f"{self.counts.n:.10g} {rows}: "
             f"{value:.3f}, {interval_words(asked)} [{low:.3f}, {high:.3f}]"
             f"{alarm_words(asked, self.alarm)})"
         )
@@ -381,7 +385,7 @@ class SequentialPosterior(HasReport):
         for first, past, batch in self._chunks():
             rows = self._rows(first, past, batch)
             if asked.anytime:
-                followed = verdict.follow(asked, self._alike(past + batch))
+                followed = verdict.follow(asked, past + batch)
                 verdict, rows["worse_than_threshold"], rows["changed"] = followed
             parts.append(rows)
         names = ["step", "n", "effective_n", "value", "overall", "low", "high", "p_worse"]
@@ -400,6 +404,7 @@ class SequentialPosterior(HasReport):
             rope=asked.rope,
             seed=asked.seed,
             columns=columns,
+            pos_label=None if self._counts is None else asked.class_in(self._counts),
             anytime=asked.anytime,
             threshold=asked.threshold,
             alarm=verdict.alarm,
@@ -407,7 +412,7 @@ class SequentialPosterior(HasReport):
         )
 
     def _chunks(self, seen=0, total=None):
-        """Number of the first step, and the matrices of past and batch, for many steps at once.
+        """Number of the first step, and the counts of past and batch, for many steps at once.
 
         The first `seen` batches are left out; `total` is the matrix of them.
         """
@@ -415,32 +420,28 @@ class SequentialPosterior(HasReport):
             return
         shape = self.counts.counts.shape
         size = max(1, _CELLS_AT_ONCE // shape[0] ** 2)
-        total = np.zeros(shape[0] ** 2) if total is None else total.ravel()
+        total = None if total is None else total.ravel()
         for start in range(seen, len(self._batches), size):
             some = self._batches[start : start + size]
-            past, batch = np.zeros((2, len(some), total.size))
-            for k, (cells, values) in enumerate(some):
-                past[k] = total = total * self.discount
-                batch[k, cells] = values
-                total = total + batch[k]
-            yield start + 1, past.reshape(-1, *shape), batch.reshape(-1, *shape)
+            past, batch, total = running_sums(some, total, self.discount, shape)
+            yield start + 1, self._alike(past), self._alike(batch)
 
     def _rows(self, first, past, batch):
         """Columns of the history for a chunk."""
-        asked, both = self._question, self._alike(past + batch)
+        asked, both = self._question, past + batch
         # Told where it concerns the present; a start without positives is not worth repeating.
         with silence(UndefinedMetricWarning):
             low, high = asked.interval(both)
-        value = asked.value(self._alike(batch))
-        clear = ~np.isnan(value) & ~np.isnan(asked.value(self._alike(past)))
+        value = asked.value(batch)
+        clear = ~np.isnan(value) & ~np.isnan(asked.value(past))
         worse = np.full(len(batch), np.nan)
         if clear.any():
-            result = asked.compare(self._alike(past[clear]), self._alike(batch[clear]))
+            result = asked.compare(past[clear], batch[clear])
             if result is not None:
                 worse[clear] = plain(result.p_worse)
         return {
             "step": np.arange(first, first + len(batch)),
-            "n": _whole(batch.sum(axis=(-2, -1))),
+            "n": _whole(batch.counts.sum(axis=(-2, -1))),
             "effective_n": _whole(both.counts.sum(axis=(-2, -1))),
             "value": value,
             "overall": asked.value(both),

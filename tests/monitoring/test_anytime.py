@@ -206,7 +206,8 @@ def test_no_alarm_and_no_change_without_a_reason():
 
 @pytest.mark.parametrize("metric", ["recall", "f1", "informedness"])
 def test_history_equals_the_steps(metric):
-    watch = SequentialPosterior(metric, labels=["bad", "good"], anytime=True, threshold=0.9)
+    options = {"labels": ["bad", "good"], "pos_label": "good", "anytime": True}
+    watch = SequentialPosterior(metric, threshold=0.9, **options)
     rng, labels = np.random.default_rng(0), np.array(["bad", "good"])
     steps = []
     for n in (0, 1, 5, 50, 3):
@@ -217,6 +218,8 @@ def test_history_equals_the_steps(metric):
         np.testing.assert_allclose(watch.history.columns[name], wanted, rtol=1e-12, err_msg=name)
     assert watch.interval() == steps[-1].interval()
     assert steps[0].interval() == get_metric(metric).range  # without a warning
+    of_class = "" if metric == "informedness" else " of class good"
+    assert f" in 5 batches: {metric}{of_class} is" in str(watch.report()) or watch.alarm
     plain = json.loads(json.dumps(watch.history.to_dict()))
     assert (plain["anytime"], plain["threshold"], plain["alarm"]) == (True, 0.9, watch.alarm)
 
