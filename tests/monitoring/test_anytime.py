@@ -229,7 +229,9 @@ def test_levels_and_counts_of_billions():
     watch.update(_batch(900_000_000, 100_000_000))
     wider, narrower = watch.interval(0.99), watch.interval(0.8)
     assert wider.low < narrower.low < 0.9 < narrower.high < wider.high
-    assert wider.width == pytest.approx(2 * np.sqrt(0.09e-9 * 2 * np.log(4.5e6)), rel=0.1)
+    # By Laplace's method the mixture is sqrt(2 pi / n) / pi of the largest likelihood.
+    reach = np.log(100 * np.sqrt(np.pi * 1e9 / 2))
+    assert wider.width == pytest.approx(2 * np.sqrt(0.09e-9 * 2 * reach), rel=1e-4)
 
 
 def test_the_posterior_stays():
