@@ -126,7 +126,7 @@ REASONS = {
     (
         "7",
         "baycomp",
-    ): "it compares each with the best; ours adds intervals, P(best) and ranks of all",
+    ): "it compares with the best only; ours has intervals, P(best) and ranks of all",
     ("7", "numpy"): "P(best) and ranks take thousands of joint draws",
     ("8", "confidenceinterval"): _NORMAL,
     ("8", "scikit-learn"): _VALUE,
