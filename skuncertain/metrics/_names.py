@@ -13,10 +13,10 @@ _OTHER_NAMES = {
     "precision": "ppv positive_predictive_value",
     "npv": "negative_predictive_value",
     "recall": "tpr sensitivity true_positive_rate tp_rate hit_rate probability_of_detection power",
-    "specificity": "tnr true_negative_rate tn_rate selectivity",
-    "fpr": "false_positive_rate fp_rate fall_out fallout false_alarm_rate "
+    "specificity": "tnr true_negative_rate selectivity tn_rate",
+    "fpr": "false_positive_rate fall_out fallout fp_rate false_alarm_rate "
     "probability_of_false_alarm type_i_error type_i_error_rate type_1_error type_1_error_rate",
-    "fnr": "false_negative_rate fn_rate miss_rate "
+    "fnr": "false_negative_rate miss_rate fn_rate "
     "type_ii_error type_ii_error_rate type_2_error type_2_error_rate",
     "fdr": "false_discovery_rate false_alarm_ratio",
     "false_omission_rate": "for",

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from skuncertain import ConfusionCounts, ConfusionCountsScorer
+from skuncertain import ConfusionCounts, ConfusionCountsScorer, compare
 from skuncertain.metrics import precision_recall_band, proportion_posterior, roc_band
 from skuncertain.model_selection import fold_interval, search_posterior
 from skuncertain.posteriors import BetaPosterior
@@ -355,6 +355,24 @@ def test_table_s1_is_that_of_toetsch(names):
     assert set(rows) == set(names["table"].names)
     for name, (tp, fn, tn, fp) in rows.items():
         assert names["of"](name).counts.tolist() == [[tn, fp], [fn, tp]]
+
+
+def test_what_is_said_beside_the_numbers_of_caelen(names):
+    # The MCC of the population, beside that of another test set; 1,000,000 draws of SciPy.
+    matrices = {}
+    for seed, name in enumerate("AB"):
+        shapes = names[name].counts.ravel()
+        draws = stats.dirichlet(shapes).rvs(1_000_000, random_state=seed)
+        tn, fp, fn, tp = draws.T
+        matrices[name] = (tp * tn - fp * fn) / np.sqrt(
+            (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        )
+    remarks = [row[4] for row in ROWS if "Of the true MCC" in row[4]]
+    told = [float(re.search(r"it is (0\.\d+)", text)[1]) for text in remarks]
+    known = (matrices["B"] > 0).mean(), (matrices["A"] > matrices["B"]).mean()
+    assert told == pytest.approx(known, abs=0.0005 + 4.5 * 0.5 / 1000)
+    exact = [names[name].posterior("mcc", prior=0) for name in "BA"]
+    assert told == pytest.approx([exact[0].prob(0), compare(*exact).p_better], abs=5e-4)
 
 
 def test_pointwise_band_of_the_thesis():
