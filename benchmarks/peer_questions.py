@@ -111,7 +111,7 @@ OUR_DATA = {
 }  # fmt: skip
 
 # Why we are behind, where we are: (number of the question, peer).
-_NORMAL = "a formula for a normal approximation, two numbers; ours is a whole posterior"
+_NORMAL = "a formula for a normal approximation, two numbers"
 _VALUE = "one value, no interval"
 REASONS = {
     ("1", "scikit-learn"): "values, no intervals; MCC and kappa are double integrals",
@@ -123,9 +123,20 @@ REASONS = {
     ("5", "numpy"): "two sorted classes, ties, and checks of the input",
     ("6", "scikit-learn"): "two values, no comparison",
     ("6", "baycomp"): "fixed cost of Python: checks of the folds, and an object to ask more",
+    (
+        "7",
+        "baycomp",
+    ): "it compares with the best only; ours has intervals, P(best) and ranks of all",
     ("7", "numpy"): "P(best) and ranks take thousands of joint draws",
     ("8", "confidenceinterval"): _NORMAL,
     ("8", "scikit-learn"): _VALUE,
+}
+
+# What is wrong with an answer, whatever it takes: widths beside those of 1,000 bootstrap samples,
+# a quarter of 5,000 rows predicted at random.
+WRONG = {
+    ("8", "confidenceinterval"): "its interval is too short: a quarter of the bootstrap's width at "
+    "100 classes, 50 rows each",
 }
 
 # Why we take more memory, where we take at least twice as much and 8 MB more.
@@ -133,5 +144,5 @@ MEMORY = {
     "5": "memory: checked copies of the scores",
     "6": "memory: thousands of draws of a joint matrix",
     "7": "memory: joint draws of all candidates, a part at a time",
-    "8": "memory: draws of all classes at once",
+    "8": "memory: copies of a matrix of a million cells",
 }

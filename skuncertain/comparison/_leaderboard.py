@@ -300,7 +300,7 @@ def leaderboard(
     labels : sequence, default=None
         With `y_true`: all classes.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     n_draws : int, default=None
@@ -482,10 +482,11 @@ def _of_shared_rows(
         y_true,
         entries,
         labels,
+        pos_label,
         names=[f"model {name!r}" for name in names],
         parameter="results",
     )
-    positive, size, n = positive_of(metric, labels, pos_label), len(labels), truth.size
+    positive, size, n = positive_of(metric, labels, pos_label, y_true), len(labels), truth.size
     seed = resolve_seed(random_state)
     if n_draws is None:
         n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))

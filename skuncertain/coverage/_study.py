@@ -207,7 +207,7 @@ def coverage_study(
     metric : str, Metric or callable, default=None
         See :func:`get_metric`; by default accuracy, or recall for :class:`BinomialPopulation`.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     level, kind : float and str, default=0.95 and "eti"
         Nominal level; equal-tailed or highest-density ("hdi"). Confidence intervals have no kind.
     n_replications : int, default=None

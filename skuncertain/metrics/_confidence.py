@@ -38,7 +38,8 @@ from skuncertain.metrics._bootstrap import (
     percentile_interval,
 )
 from skuncertain.metrics._count import GroupedRows
-from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._credible import counts_of
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric
@@ -86,7 +87,7 @@ def confidence_interval(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     groups : array-like of shape (n,), default=None
         Group of every row (patient, document, user). Whole groups are resampled.
     stratified : bool, default=False

@@ -106,12 +106,13 @@ def count_labels(y_true, y_pred, labels=None, sample_weight=None):
     By default the classes are the labels that occur. With weights that are not all 1 it is
     `RowWeights` in place of the matrix.
     """
+    given = y_true, y_pred
     y_true, y_pred = check_targets(y_true, y_pred)
     found = None if sample_weight is not None else count_pairs(y_true, y_pred)
     if labels is None:
         labels = sorted_labels(y_true, y_pred) if found is None else found[0]
         if len(labels) == 1:
-            labels = complete_single_label(labels)
+            labels = complete_single_label(labels, *given)
     labels = as_labels(labels)
     size = len(labels)
     if found is not None and set(found[0]) <= set(labels):

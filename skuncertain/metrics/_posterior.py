@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,8 +29,8 @@ from skuncertain.metrics._formulas import (
 )
 from skuncertain.metrics._gradients import effective_matrix
 from skuncertain.metrics._model import build_model, draw_metrics, given_frequencies
-from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
-from skuncertain.metrics._registry import Metric, get_metric
+from skuncertain.metrics._priors import RatePrior, cell_prior, check_prior, resolve_prior
+from skuncertain.metrics._registry import Metric, get_metric, is_symmetric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import (
     BetaBinomialPosterior,
@@ -86,6 +85,13 @@ class PosteriorOptions:
         )
         return replace(self, prior=prior)
 
+    def about_positive(self):
+        """What is said about the positive class here, in words; empty if nothing is."""
+        shares = self.prevalence
+        if isinstance(shares, BetaPosterior) or (shares is not None and np.ndim(shares) == 0):
+            return "the prevalence"
+        return "a prior of the rates" if isinstance(self.prior, RatePrior) else ""
+
     def one_dirichlet(self, prior):
         """Whether all cells together are one Dirichlet under this resolved prior."""
         without = prior.per_cell is None and prior.frequencies is None
@@ -138,19 +144,11 @@ class PosteriorRequest:
         return replace(self, counts=self.counts + new_counts).posterior()
 
 
-@lru_cache(maxsize=256)
-def _symmetric(metric):
-    """Whether it is the same which of two classes is the positive one."""
-    cells = np.array([[7.0, 2.0], [3.0, 11.0]])
-    values = [metric.evaluate(cells, positive=k) for k in (0, 1)]
-    return bool(np.isclose(*values, rtol=1e-12, atol=0))
-
-
 def class_of(metric, labels, positive):
     """Class that a metric depends on, or None."""
     if positive is None or metric.average != "binary":
         return None
-    return None if len(labels) == 2 and _symmetric(metric) else labels[positive]
+    return None if len(labels) == 2 and is_symmetric(metric) else labels[positive]
 
 
 def question_of(metric, options, label, n_new=None):

@@ -170,7 +170,7 @@ class MatrixReport:
     # ----------------------------------------------------------------------------------------------
     # Sections
 
-    def metric_cells(self, metrics, *, prevalence=None, pos_label=None, n_new=None):
+    def metric_cells(self, metrics, *, prevalence=None, n_new=None):
         """Return {metric: (posterior, cell)}; with `n_new` of the score in so many new rows.
 
         The value is what the data give to the question; beside a predictive distribution, too.
@@ -178,9 +178,7 @@ class MatrixReport:
         found, named = {}, dict.fromkeys(metric for _, metric in named_metrics(metrics))
         together = self._new_test_sets(named, n_new, prevalence)
         for metric in named:
-            posterior = self.counts.posterior(
-                metric, prevalence=prevalence, pos_label=pos_label, **self.options
-            )
+            posterior = self.counts.posterior(metric, prevalence=prevalence, **self.options)
             self.used.append(posterior)
             value = posterior.observed
             if n_new is not None:
@@ -223,10 +221,10 @@ class MatrixReport:
         error = posterior.interval_error(self.level, self.kind)
         return interval_cell(interval, value, error)
 
-    def metric_section(self, metrics, *, prevalence=None, pos_label=None):
+    def metric_section(self, metrics, *, prevalence=None):
         """Table with a row per metric."""
         name = "score" if prevalence is None else "value"
-        cells = self.metric_cells(metrics, prevalence=prevalence, pos_label=pos_label)
+        cells = self.metric_cells(metrics, prevalence=prevalence)
         rows = [
             {
                 "metric": metric.name,
@@ -239,7 +237,7 @@ class MatrixReport:
         if self.counts.weighted:
             columns.insert(2, column("rows", digits=1))
             for row, metric in zip(rows, cells, strict=True):
-                row["rows"] = whole(self._worth(metric, prevalence, pos_label))
+                row["rows"] = whole(self._worth(metric, prevalence))
         notes = [_WORTH] if self.counts.weighted else []
         return section("Scores", columns, rows, notes=notes)
 
@@ -290,7 +288,7 @@ class MatrixReport:
 
     def _medical_names(self):
         """Where to find what medicine calls by other names: two classes only."""
-        if len(self.names) != 2:
+        if len(self.names) != 2 or self.counts.pos_label is None:
             return []
         positive = self.counts.labels.index(self.counts.pos_label)
         yes, no = self.names[positive], self.names[1 - positive]
@@ -323,10 +321,10 @@ class MatrixReport:
             digits=digits,
         )
 
-    def by_metric(self, metrics, prevalence=None, pos_label=None, digits=None):
+    def by_metric(self, metrics, prevalence=None, digits=None):
         """Report with one row per metric; warnings are listed in it and not raised."""
         with collect() as caught:
-            scores = self.metric_section(metrics, prevalence=prevalence, pos_label=pos_label)
+            scores = self.metric_section(metrics, prevalence=prevalence)
         where = f"these {self._rows_text()}, of which they are a random sample"
         if prevalence is not None:
             where = f"those of a population with prevalence {prevalence_text(prevalence)}"
@@ -339,7 +337,7 @@ class MatrixReport:
             reading=_BY_METRIC if prevalence is None else _ELSEWHERE,
             digits=digits,
             prevalence=plain_prevalence(prevalence),
-            pos_label=self.positive_text(pos_label),
+            pos_label=self.positive_text(),
         )
 
     def make(
@@ -369,9 +367,9 @@ class MatrixReport:
             digits=digits,
         )
 
-    def positive_text(self, pos_label=None):
+    def positive_text(self):
         """Positive class and how often it occurs, so that a table read the wrong way is noticed."""
-        label = self.counts.pos_label if pos_label is None else pos_label
+        label = self.counts.pos_label
         if label is None:
             return None
         k = self.counts.labels.index(label)
@@ -407,6 +405,15 @@ def check_single(name, counts):
         name,
         f"{name} must be a single confusion matrix for a report, got a stack of shape "
         f"{counts.shape}: add it up with sum(), or use fold_posterior for folds.",
+    )
+
+
+def refuse_one_of_many(counts, pos_label):
+    """Refuse a class of more than two for a report in which all of them are alike."""
+    refuse_if(
+        pos_label is not None and counts.n_classes > 2,
+        "pos_label",
+        f"pos_label needs metrics: without, all {counts.n_classes} classes are reported alike.",
     )
 
 
@@ -460,8 +467,11 @@ class HasMatrixReport:
             See :meth:`ConfusionCounts.posterior`.
         model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
             With `metrics`, see :meth:`ConfusionCounts.posterior`.
-        prevalence, pos_label : object, default=None
+        prevalence : object, default=None
             With `metrics`, see :meth:`ConfusionCounts.posterior`.
+        pos_label : label, default=None
+            Positive class, by default that of the counts. With more than two classes it needs
+            `metrics`.
         digits : int, default=None
             Decimals, see :func:`interval_report`.
         n_draws, random_state : object, default=None
@@ -474,8 +484,11 @@ class HasMatrixReport:
         """
         digits = check_digits(digits)
         check_single("counts", self)
+        counts: Any = self
+        if pos_label is not None:
+            counts = counts._make(counts._cells, counts.labels, pos_label)
         parts = MatrixReport(
-            self,
+            counts,
             level=level,
             kind=kind,
             prior=prior,
@@ -485,13 +498,13 @@ class HasMatrixReport:
             target_names=target_names,
         )
         if metrics is not None:
-            return parts.by_metric(metrics, prevalence, pos_label, digits)
-        for name, value in (("prevalence", prevalence), ("pos_label", pos_label)):
-            refuse_if(
-                value is not None,
-                name,
-                f"{name} needs metrics: without, all classes are reported as they are.",
-            )
+            return parts.by_metric(metrics, prevalence, digits)
+        refuse_if(
+            prevalence is not None,
+            "prevalence",
+            "prevalence needs metrics: without, all classes are reported as they are.",
+        )
+        refuse_one_of_many(counts, pos_label)
         refuse_if(
             parts.model != "dirichlet",
             "model",

@@ -23,6 +23,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import collect_into, warn_user
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._labels import check_pos_label, positive_of
 from skuncertain.metrics._registry import named_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
@@ -46,10 +47,16 @@ TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
 MANY_CLASS_METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "mcc")
 
 
-def check_metrics(metrics, n_classes, positive):
+def usual_metrics(labels, pos_label):
+    """Names of the metrics that are shown by default; without a positive class none needs one."""
+    two = len(labels) == 2 and check_pos_label(labels, pos_label) is not None
+    return TWO_CLASS_METRICS if two else MANY_CLASS_METRICS
+
+
+def check_metrics(metrics, labels, pos_label):
     """Return {name as asked: Metric}; None gives the usual ones."""
     if metrics is None:
-        metrics = TWO_CLASS_METRICS if n_classes == 2 else MANY_CLASS_METRICS
+        metrics = usual_metrics(labels, pos_label)
     refuse_if(
         not isinstance(metrics, str | list | tuple | set | dict) and not callable(metrics),
         "metrics",
@@ -58,10 +65,10 @@ def check_metrics(metrics, n_classes, positive):
     )
     found = dict(named_metrics(metrics))
     for metric in found.values():
-        if metric.average == "binary":
-            metric.positive_index(n_classes, positive)
-        elif metric.user:
-            metric.evaluate(np.ones((2, n_classes, n_classes)))  # an early error if it is no metric
+        positive_of(metric, labels, pos_label)
+        if metric.user:
+            size = len(labels)
+            metric.evaluate(np.ones((2, size, size)))  # an early error if it is no metric
     return found
 
 
@@ -152,7 +159,7 @@ class CrossValPosterior(HasReport):
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None
-            By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
+            By default accuracy, precision, recall, f1 and mcc; without a positive class accuracy,
             balanced_accuracy, f1_macro and mcc. Any other can be asked for later.
         method, omega, estimand, prior : object
             See :func:`fold_posterior`.
@@ -320,7 +327,7 @@ class CrossValPosterior(HasReport):
         metric : str, Metric or callable
             See :func:`get_metric`.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
 
         Returns
         -------
@@ -590,5 +597,4 @@ def _assumed_splits(counts, n_failed, n_repeats):
 
 def _metrics_of(counts, metrics):
     """Return {name as asked: Metric} of counts; None gives the usual ones."""
-    positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
-    return check_metrics(metrics, counts.n_classes, positive)
+    return check_metrics(metrics, counts.labels, counts.pos_label)

@@ -52,7 +52,7 @@ def cv_report(result, level, kind, digits=None, methods=None):
     side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
         sections["methods"] = side_by_side.metric_section(cells)
-    if counts.n_classes > 2:
+    if counts.n_classes > 2 or counts.pos_label is None:
         sections["classes"] = side_by_side.class_section()
     sections["folds"] = _folds(result, cells)
     sections["confusion"] = _confusion(result, level, kind)

@@ -15,10 +15,11 @@ from skuncertain.metrics._labels import (
     encode,
     one_column,
     plain_label,
+    refuse_nameless,
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scorer import read_cells
+from skuncertain.metrics._scorer import has_positive, numbered_labels, read_cells
 from skuncertain.model_selection._splits import Splits
 
 HOW = (
@@ -48,15 +49,15 @@ def read_counts(cv_results, X, y, labels, pos_label, splits=None):
     matrices = _cells(cv_results)
     if matrices is None:
         return _predicted_counts(cv_results, X, y, known, pos_label, splits)
-    size = matrices.shape[-1]
-    known = tuple(range(size)) if known is None else known
+    size, oriented = matrices.shape[-1], has_positive(_columns(cv_results))
+    known = numbered_labels(size, oriented) if known is None else known
     refuse_if(
         len(known) != size,
         "labels",
         f"labels must name the {size} classes that were counted, got {len(known)}: {{value}}.",
         list(known),
     )
-    if size == 2:  # the scorer's cells have the positive class last
+    if size == 2:
         refuse_if(
             pos_label is not None
             and labels is None
@@ -66,7 +67,10 @@ def read_counts(cv_results, X, y, labels, pos_label, splits=None):
             "pos_label={value} needs labels=[...], or y, to be known.",
             pos_label,
         )
-        pos_label = check_pos_label(known, pos_label)
+        pos_label = check_pos_label(known, pos_label, y)
+    if oriented:  # the scorer's cells have the positive class last
+        if pos_label is None:
+            refuse_nameless("the count tp", known)
         if known.index(pos_label) == 0:
             matrices = matrices[..., ::-1, ::-1]
     failed_folds = tuple(np.flatnonzero(np.isnan(matrices).any(axis=(-2, -1))).tolist())
@@ -107,13 +111,18 @@ def _unpacked(cv_results):
     return {**cv_results, **columns}
 
 
-def _cells(cv_results):
-    """Cells of the counts scorer as an array (splits, C, C), or None."""
-    columns = {
+def _columns(cv_results):
+    """Scores of the folds by the keys of the scorer."""
+    return {
         str(key).removeprefix("test_"): value
         for key, value in cv_results.items()
         if str(key).startswith("test_")
     }
+
+
+def _cells(cv_results):
+    """Cells of the counts scorer as an array (splits, C, C), or None."""
+    columns = _columns(cv_results)
     found = read_cells(columns)
     refuse_if(
         found is None and "tp_0" in columns,
@@ -186,6 +195,8 @@ def _predicted_counts(cv_results, X, y, labels, pos_label, splits):
     ]
     for k in np.flatnonzero(np.isnan(scores).all(axis=0)) if scores else ():
         estimators[k] = None  # it may look fitted: its fit can have failed half-way
+    labels = as_labels(labels)
+    pos_label = check_pos_label(labels, pos_label, y)
     predictions, y = predict_folds(estimators, X, tests), to_numpy("y", y)
     failed_folds = tuple(k for k, predicted in enumerate(predictions) if predicted is None)
     folds = [

@@ -25,7 +25,6 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import silence
 from skuncertain._version import __version__
-from skuncertain.comparison._compare import compare
 from skuncertain.comparison._result import ComparisonResult
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
@@ -33,56 +32,12 @@ from skuncertain.metrics._labels import as_labels, check_pos_label
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._priors import describe_prior
 from skuncertain.metrics._registry import get_metric
+from skuncertain.monitoring._question import Question
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._interval import Interval
 
 _CELLS_AT_ONCE = 2**20
-_NAMES = ("past", "batch")
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked of every batch."""
-
-    metric: Any
-    pos_label: Any
-    prior: Any
-    level: float
-    kind: str
-    rope: float
-    n_draws: int | None
-    seed: int
-
-    def posterior(self, counts):
-        """Posterior of the metric."""
-        return counts.posterior(self.metric, **self._model_options())
-
-    def _model_options(self):
-        return {
-            "pos_label": self.pos_label,
-            "prior": self.prior,
-            "n_draws": self.n_draws,
-            "random_state": self.seed,
-        }
-
-    def interval_of(self, posterior, level=None, kind=None):
-        """Interval of a posterior, by default the one that was asked for."""
-        return posterior.interval(
-            self.level if level is None else level, self.kind if kind is None else kind
-        )
-
-    def value(self, counts):
-        """Value of the metric; NaN, without a warning, where it is 0/0."""
-        with silence(UndefinedMetricWarning):
-            return counts.score(self.metric, pos_label=self.pos_label)
-
-    def compare(self, past, batch):
-        """Comparison of the batch with the past, or None where one of them says nothing."""
-        undirected = self.metric.greater_is_better is None
-        if undirected or np.isnan([self.value(past), self.value(batch)]).any():
-            return None
-        options = {"metric": self.metric, "rope": self.rope, "names": _NAMES}
-        return compare(past, batch, **options, **self._model_options())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,7 +159,7 @@ class SequentialStep:
             by = f" by more than {asked.rope:g}" if asked.rope else ""
             worse = f", worse than before{by} with probability {row['p_worse']:.2f}"
         return (
-            f"SequentialStep(batch {self.step}: {asked.metric.name} {row['value']:.3f} on "
+            f"SequentialStep(batch {self.step}: {asked.title(self.counts)} {row['value']:.3f} on "
             f"{row['n']:g} rows{worse}; all in all {row['overall']:.3f}, {level_text(asked.level)} "
             f"interval [{row['low']:.3f}, {row['high']:.3f}])"
         )
@@ -226,6 +181,8 @@ class SequentialHistory:
         ``step``, ``n`` (rows of the batch), ``effective_n`` (rows that the posterior rests on),
         ``value`` (metric of the batch alone), ``overall`` (metric of all counts, discounted),
         ``low`` and ``high`` (interval), ``p_worse`` (P(batch worse than the past)).
+    pos_label : label, default=None
+        Class of a metric that depends on it.
 
     See Also
     --------
@@ -252,12 +209,14 @@ class SequentialHistory:
     rope: float
     seed: int
     columns: dict
+    pos_label: Any = None
 
     def __len__(self):
         return len(self.columns["step"])
 
     def __repr__(self):
-        return f"SequentialHistory({self.metric}, {len(self)} batches; use to_frame() or to_dict())"
+        what = About(metric=self.metric, pos_label=self.pos_label).question()
+        return f"SequentialHistory({what}, {len(self)} batches; use to_frame() or to_dict())"
 
     def to_dict(self) -> dict:
         """Plain representation.
@@ -526,7 +485,8 @@ class SequentialPosterior:
         number = f"{self.n_batches} batch" + ("es" if self.n_batches > 1 else "")
         rows = "rows" if self.discount == 1 else "effective rows"
         return (
-            f"SequentialPosterior({self.metric} after {number}, {self.counts.n:.10g} {rows}: "
+            f"SequentialPosterior({self._question.title(self.counts)} after {number}, "
+            f"{self.counts.n:.10g} {rows}: "
             f"{value:.3f}, {level_text(level)} interval [{low:.3f}, {high:.3f}])"
         )
 
@@ -553,6 +513,7 @@ class SequentialPosterior:
             rope=asked.rope,
             seed=asked.seed,
             columns=columns,
+            pos_label=None if self._counts is None else asked.class_in(self._counts),
         )
 
     def _chunks(self):
