@@ -10,6 +10,7 @@ from skuncertain._reporting.ranking import (
     ranking_cells,
 )
 from skuncertain._reporting.text import distinct, share_cell
+from skuncertain.posteriors._about import circumstances, prevalence_text
 
 READING = (
     "P(best) is the probability that a model is the best of all, given the data; they sum to 1. "
@@ -47,6 +48,10 @@ def leaderboard_report(result, digits=None):
         n = int(sizes[0])
     shared = sizes is None and result.n is not None
     where = f"these {result.n}, which all have predicted" if shared else "those they were tested on"
+    asked = result.about
+    if asked.prevalence is not None:
+        where = f"those of a population with prevalence {prevalence_text(asked.prevalence)}"
+    rows_asked = "rows" if asked.n_new is None else circumstances(asked)["n_new"]
     return make_report(
         "leaderboard",
         f"Leaderboard of {len(names)} models by {result.question}",
@@ -60,7 +65,7 @@ def leaderboard_report(result, digits=None):
             **question_settings(result.about),
             "differs": result.differs,
         },
-        question=f"Which of these {len(names)} models is the best on rows like {where}?",
+        question=f"Which of these {len(names)} models is the best on {rows_asked} like {where}?",
         sections=sections,
         warnings=result.warnings,
         reading=READING,

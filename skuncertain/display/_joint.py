@@ -24,6 +24,7 @@ from skuncertain.display._inputs import FromCounts, as_named, with_own
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric, named_metrics
+from skuncertain.posteriors._about import circumstances
 from skuncertain.posteriors._joint import JointPosterior
 from skuncertain.posteriors._question import shared_question
 
@@ -52,6 +53,8 @@ class JointDisplay(FromCounts, Display):
         Share of the draws within the region.
     n : int, default=None
         Number of rows of the new test sets that the draws are of; None for a posterior.
+    population : str, default=""
+        Which population all draws are of, such as "prevalence 0.01"; by default that of the data.
 
     Attributes
     ----------
@@ -92,6 +95,7 @@ class JointDisplay(FromCounts, Display):
     observed: dict | None = None
     level: float = 0.95
     n: int | None = None
+    population: str = ""
 
     @classmethod
     def from_posterior(
@@ -136,7 +140,7 @@ class JointDisplay(FromCounts, Display):
         )
         single = observed is not None and not hasattr(observed, "items")
         observed = {None: observed} if single else observed or {}
-        _, own = shared_question(one.about for one in found.values())
+        common, own = shared_question(one.about for one in found.values())
         told = dict(zip(found, with_own(list(found), own), strict=True))
         draws = {told[key]: _pick(one, chosen) for key, one in found.items()}
         regions = {key: credible_region(drawn, level) for key, drawn in draws.items()}
@@ -148,6 +152,7 @@ class JointDisplay(FromCounts, Display):
             "observed": {told.get(key, key): seen for key, seen in observed.items()} or None,
             "level": level,
             "n": sizes.pop(),
+            "population": circumstances(common).get("prevalence", ""),
         }
         return cls._shown(data, ax, name, plot_kwargs)
 
@@ -261,7 +266,8 @@ class JointDisplay(FromCounts, Display):
         self.iso_lines_ = draw_iso_f1(ax) if iso_f1 else []
         return self._finish(
             xlabel=f"{self.metrics[0]}; outline: {level_text(self.level)} {self._kind()} region"
-            + ("" if self.n is None else f", new test sets of {self.n} rows"),
+            + ("" if self.n is None else f", new test sets of {self.n} rows")
+            + (f", {self.population}" if self.population else ""),
             ylabel=self.metrics[1],
             title=None if alone else name,
             legend=ax.get_legend_handles_labels(),
@@ -324,7 +330,8 @@ class JointDisplay(FromCounts, Display):
     def _sentences(self):
         x, y = self.metrics
         of = "posterior" if self.n is None else f"predictive distribution, n = {self.n},"
-        yield f"Joint {of} of {x} and {y} with the region that holds {level_text(self.level)}."
+        at = f" at {self.population}" if self.population else ""
+        yield f"Joint {of} of {x} and {y}{at} with the region that holds {level_text(self.level)}."
         texts = []
         for key, outline in self.region.items():
             text = "" if key is None else f"{key}: "

@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._numerics.beta_pairs import Pair, operation
 from skuncertain._numerics.beta_rates import Rates
 from skuncertain._numerics.beta_sums import BetaSum
 from skuncertain._numerics.quadrature import Link
 from skuncertain._utils.validation import refuse_if
+from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._averages import OF_MATRIX, three_cumulants
 from skuncertain.metrics._formulas import collapse, proportion_odds
 from skuncertain.metrics._model import draw_metrics
@@ -65,11 +67,13 @@ def exact_posterior(joint, metric, positive, about):
     Proportions of one Dirichlet are not asked for here: they are Betas, see `posterior_of`.
     """
     two_classes = joint.rows.shape[-1] == 2
-    if metric.user or (two_classes and not _interior(joint, positive)):
+    if metric.user or (two_classes and not _both_occur(joint, positive)):
         return None
     shapes = _beta_shapes(joint, metric, positive)
-    if shapes is not None:
-        return BetaPosterior(*shapes, about=about)
+    if shapes is not None:  # whatever the other rates are
+        return beta_of(*shapes, 1.0, about)
+    if two_classes and not np.all(joint.rows > 0):
+        return None
     family = (
         _two_class_family(joint, metric, positive) if two_classes else _sum_family(joint, metric)
     )
@@ -102,10 +106,21 @@ def matched_posterior(joint, metric, options, about):
     return MatchedPosterior(cumulants, beta=beta, drawn=drawn, members=members, about=about)
 
 
-def _interior(joint, positive):
-    """Whether every cell has a shape above 0, and both classes occur."""
+def beta_of(hits, misses, odds, about):
+    """Posterior of a proportion; a warning if the prior leaves an outcome out."""
+    if np.any((hits == 0) | (misses == 0)):
+        warn_user(
+            f"the prior puts no mass on an outcome of {about.metric} that was not observed: "
+            "its posterior is a point mass or undefined. Use a prior above 0.",
+            UndefinedMetricWarning,
+        )
+    return BetaPosterior(hits, misses, odds=odds, about=about)
+
+
+def _both_occur(joint, positive):
+    """Whether no given prevalence leaves a class out."""
     share = joint.frequencies[..., positive] if joint.fixed else 0.5
-    return np.all(joint.rows > 0) and np.all((share > 0) & (share < 1))
+    return np.all((share > 0) & (share < 1))
 
 
 def _cells(joint, positive):

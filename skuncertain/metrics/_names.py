@@ -12,11 +12,11 @@ _OTHER_NAMES = {
     "zero_one_loss",
     "precision": "ppv positive_predictive_value",
     "npv": "negative_predictive_value",
-    "recall": "tpr sensitivity true_positive_rate hit_rate probability_of_detection power",
-    "specificity": "tnr true_negative_rate selectivity",
-    "fpr": "false_positive_rate fall_out fallout false_alarm_rate probability_of_false_alarm "
-    "type_i_error type_i_error_rate type_1_error type_1_error_rate",
-    "fnr": "false_negative_rate miss_rate "
+    "recall": "tpr sensitivity true_positive_rate tp_rate hit_rate probability_of_detection power",
+    "specificity": "tnr true_negative_rate selectivity tn_rate",
+    "fpr": "false_positive_rate fall_out fallout fp_rate false_alarm_rate "
+    "probability_of_false_alarm type_i_error type_i_error_rate type_1_error type_1_error_rate",
+    "fnr": "false_negative_rate miss_rate fn_rate "
     "type_ii_error type_ii_error_rate type_2_error type_2_error_rate",
     "fdr": "false_discovery_rate false_alarm_ratio",
     "false_omission_rate": "for",
@@ -33,7 +33,7 @@ _OTHER_NAMES = {
     "informedness": "bm youden_j bookmaker_informedness youden youden_index youden_j_index "
     "youden_j_statistic youden_statistic youdens_j youdens_index true_skill_statistic tss",
     "markedness": "mk",
-    "matthews_corrcoef": "mcc phi matthews_correlation matthews_correlation_coefficient "
+    "matthews_corrcoef": "mcc matthews_correlation matthews_correlation_coefficient "
     "phi_coefficient",
     "cohen_kappa": "kappa cohens_kappa",
     "cohen_kappa_linear": "linear_weighted_kappa",
@@ -54,10 +54,15 @@ _AMBIGUOUS = {
     "lr": ("lr+", "lr-"),
     "likelihood_ratio": ("lr+", "lr-"),
     "predictive_value": ("ppv", "npv"),
+    "phi": ("phi_coefficient", "prevalence"),  # φ is the prevalence where rates are modelled
+    "φ": ("phi_coefficient", "prevalence"),
+    "ϕ": ("phi_coefficient", "prevalence"),
+    "beta": ("fbeta", "fnr"),  # β is the type II error
     "weighted_kappa": ("cohen_kappa_linear", "cohen_kappa_quadratic"),
     "kappa_weighted": ("cohen_kappa_linear", "cohen_kappa_quadratic"),
 }
 _OF_SCORES = ("auc", "roc_auc", "auroc", "rocauc", "auc_roc")
+_AREA = re.compile(r"area_under_(the_)?(roc|receiver_operating_characteristic)(_curve)?")
 _OF_PROBABILITIES = ("brier", "brier_score", "brier_score_loss", "log_loss", "average_precision")
 _CELLS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives"}
 _CELLS["tn"] = "true negatives"
@@ -100,7 +105,7 @@ def split_name(name, known):
 def name_hint(name, base, average, known):
     """What somebody may have meant who wrote a name that is not `known`."""
     key = base if average is None else f"{base}_{average}"
-    if base in _OF_SCORES:
+    if base in _OF_SCORES or _AREA.fullmatch(base):
         return " It needs scores, no confusion matrix has it: in Python, auc_posterior."
     if base in _OF_PROBABILITIES or _spelled(name) in _OF_PROBABILITIES:
         return " It needs probabilities, no confusion matrix has it."
@@ -125,4 +130,6 @@ def name_hint(name, base, average, known):
     short = key.removesuffix("score").rstrip("_-")
     if short in meaning:
         return f" Did you mean {short!r}?"
+    if len(key) <= 3:  # one letter of three makes another abbreviation, no slip
+        meaning = {name: of for name, of in meaning.items() if sorted(name) == sorted(key)}
     return nearest_name(key, meaning, meaning) or nearest_name(key, averages, averages)

@@ -18,7 +18,7 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain._utils.warnings import warn_user
-from skuncertain.metrics._exact import exact_posterior, matched_posterior
+from skuncertain.metrics._exact import beta_of, exact_posterior, matched_posterior
 from skuncertain.metrics._few_rows import few_rows, warn_small, warn_weighted
 from skuncertain.metrics._formulas import (
     RATE_OF_ODDS,
@@ -289,17 +289,6 @@ def _own_shapes(matrix, metric, positive, prior):
         f"made of: its prior is BetaPosterior(a, b, odds={odds:g}).",
     )
     return {"a": hits + prior.a, "b": misses + prior.b, "odds": odds}
-
-
-def beta_of(hits, misses, odds, about):
-    """Posterior of a proportion; a warning if the prior leaves an outcome out."""
-    if np.any((hits == 0) | (misses == 0)):
-        warn_user(
-            f"the prior puts no mass on an outcome of {about.metric} that was not observed: "
-            "its posterior is a point mass or undefined. Use a prior above 0.",
-            UndefinedMetricWarning,
-        )
-    return BetaPosterior(hits, misses, odds=odds, about=about)
 
 
 def _shown(posterior):

@@ -22,6 +22,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._formulas import proportion_odds
+from skuncertain.metrics._names import split_name
 from skuncertain.posteriors._beta import HALF, BetaPosterior
 
 PER_CELL = {"haldane": 0.0, "neutral": 1 / 3, "jeffreys": 0.5, "laplace": 1.0}
@@ -316,13 +317,18 @@ class RatePrior:
         names = (
             ("prevalence", "recall", "specificity") if n_classes == 2 else ("prevalence", "rows")
         )
-        for name in prior:
+        found = {}
+        for asked, value in prior.items():
+            name, average = split_name(asked, names) if isinstance(asked, str) else (asked, None)
             refuse_if(
-                name not in names,
+                name not in names or average is not None,
                 "prior",
                 f"a prior of the rates of {n_classes} classes has the keys "
-                f"{', '.join(map(repr, names))}; got {quoted(name)}.{nearest_name(name, names)}",
+                f"{', '.join(map(repr, names))}; got {quoted(asked)}.{nearest_name(asked, names)}",
             )
+            refuse_if(name in found, "prior", f"prior names {name} twice, got {quoted(asked)}.")
+            found[name] = value
+        prior = found
         refuse_if(not prior, "prior", "prior must name a rate, got an empty dict.")
         if n_classes == 2:
             given = {name: rate_pair(name, prior.get(name, _OF_A_RATE)) for name in names}

@@ -396,6 +396,24 @@ def test_board_as_text_and_table():
     assert leaderboard(list(MODELS.values()), metric="f1").names == ("0", "1", "2")
 
 
+@pytest.mark.parametrize(
+    ("prevalence", "n_new", "asked"),
+    [
+        (None, None, "rows like those they were tested on?"),
+        (0.01, None, "rows like those of a population with prevalence 0.01?"),
+        (None, 50, "50 new rows like those they were tested on?"),
+    ],
+)
+def test_the_report_asks_about_the_population(prevalence, n_new, asked):
+    posteriors = {key: one.posterior("npv", prevalence=prevalence) for key, one in MODELS.items()}
+    if n_new:
+        posteriors = {key: one.predictive(n_new) for key, one in posteriors.items()}
+    report = leaderboard(posteriors, random_state=0).report()
+    question = f"Which of these 3 models is the best on {asked}"
+    assert report.to_dict()["question"] == question
+    assert question in str(report)
+
+
 @pytest.mark.parametrize("names", ["abc", ["tree", "a long name", "b"]])
 def test_columns_of_the_board_are_aligned(names):
     models = dict(zip(names, MODELS.values(), strict=True))

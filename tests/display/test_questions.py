@@ -121,3 +121,10 @@ def test_joint_draws_say_in_what_they_differ():
     display = JointDisplay.from_posterior(joints, observed=seen)
     assert list(display.draws) == ["here (prevalence of the data)", "there (prevalence 0.1)"]
     assert display.observed["there (prevalence 0.1)"] == (0.92, 0.67)
+    assert "0.1" not in display.ax_.get_xlabel()
+    alone = JointDisplay.from_posterior({"a": joints["there"], "b": joints["there"]})
+    assert list(alone.draws) == ["a", "b"]
+    assert "prevalence 0.1" in spaced(alone.ax_.get_xlabel())
+    assert "of recall and precision at prevalence 0.1 with the region" in spaced(alone.alt_text())
+    here = JointDisplay.from_posterior(joints["here"])
+    assert "prevalence" not in here.ax_.get_xlabel() + here.alt_text()

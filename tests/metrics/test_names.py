@@ -19,6 +19,10 @@ SPELLED_OUT = {
     "True positive rate": TP / (TP + FN),
     "sensitivity": TP / (TP + FN),
     "hit rate": TP / (TP + FN),
+    "TP rate": TP / (TP + FN),
+    "FN rate": FN / (TP + FN),
+    "FP rate": FP / (TN + FP),
+    "TN rate": TN / (TN + FP),
     "power": TP / (TP + FN),
     "True-negative rate": TN / (TN + FP),
     "selectivity": TN / (TN + FP),
@@ -117,7 +121,7 @@ def told(name):
         ("tpr_marco", "'tpr_macro'"),
         ("macro_recal", "'recall_macro'"),
         ("f2_marco", "'f2_macro'"),
-        ("tqr", "'tpr' or 'tnr'"),
+        ("trp", "'tpr'"),
         ("true_positive", "'true_positive_odds' or 'true_positive_rate'"),
         ("balanced", "'balanced_accuracy'"),
     ],
@@ -136,6 +140,9 @@ def test_slips(name, meant):
         ("fp", "It is the number of false positives, not a metric."),
         ("brier score", "It needs probabilities"),
         ("AUROC", "It needs scores"),
+        ("Area under the receiver operating characteristic", "It needs scores"),
+        ("phi", "more than one meaning: 'phi_coefficient' or 'prevalence'."),
+        ("beta", "more than one meaning: 'fbeta' or 'fnr'."),
         ("mcc_macro", "'matthews_corrcoef' has no macro average."),
     ],
 )
@@ -144,7 +151,12 @@ def test_what_cannot_be_answered_is_explained(name, text):
     assert "Did you mean" not in told(name)
 
 
-@pytest.mark.parametrize("name", ["fqr", "xyz", "type_3_error", "true_discovery_rate", "f3_x", "q"])
+OTHERS = ["fqr", "xyz", "type_3_error", "true_discovery_rate", "f3_x", "q"]
+# Quantities of the literature that are no metric here, each near the name of another one
+OTHERS += ["gss", "bss", "ppa", "npa", "far", "tqr", "detection rate", "rejection rate"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
 def test_no_other_quantity_is_proposed(name):
     assert "Did you mean" not in told(name)
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts, credible_interval
 from skuncertain.exceptions import FewDrawsWarning, InvalidParameterError
@@ -56,6 +57,29 @@ def test_rates_that_are_not_named_are_neutral():
         found.prior
         == "prevalence Beta(5, 5), recall Beta(0.333, 0.333), specificity Beta(0.333, 0.333)"
     )
+
+
+def test_rates_by_their_other_names():
+    named = {"prevalence": (2, 8), "recall": 1, "specificity": (4, 0.5)}
+    other = {"base rate": (2, 8), "TPR": 1, "true-negative rate": (4, 0.5)}
+    found, same = (COUNTS.posterior("fpr", model="rows", prior=one) for one in (named, other))
+    assert (found.a, found.b, found.prior) == (same.a, same.b, same.prior) == (5.5, 69, found.prior)
+
+
+@pytest.mark.parametrize("model", ["three_beta", "rows"])
+def test_a_rate_without_prior_leaves_the_others_exact(model):
+    """Haldane's prior: TPR of 26 hits and no miss is improper, TNR and prevalence are Betas."""
+    counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6)
+    for metric, a, b in (("specificity", 6, 2), ("fpr", 2, 6), ("prevalence", 26, 8)):
+        found = counts.posterior(metric, model=model, prior=0)
+        expected = stats.beta(a, b)
+        assert found.mean() == pytest.approx(expected.mean(), rel=1e-12)
+        assert tuple(found.interval()) == pytest.approx(expected.ppf([0.025, 0.975]), rel=1e-8)
+    odds = counts.posterior("false_positive_odds", model=model, prior=0)
+    assert odds.cdf(1 / 3) == pytest.approx(stats.beta.cdf(1 / 4, 2, 6), rel=1e-10)
+    with pytest.warns(UndefinedMetricWarning, match="point mass"):
+        found = counts.posterior("recall", model=model, prior=0)
+    assert (found.a, found.b) == (26, 0)
 
 
 def test_more_classes(global_random_seed):
@@ -111,6 +135,10 @@ def test_the_prior_of_each_proportion():
         ("recall", {"prior": {"recall": 1}}, "model='three_beta' or 'rows'"),
         ("recall", {"prior": {"recal": 1}, "model": "rows"}, "Did you mean 'recall'"),
         ("recall", {"prior": {}, "model": "rows"}, "empty"),
+        ("recall", {"prior": {"recall": 1, "tpr": 2}, "model": "rows"}, "names recall twice"),
+        ("recall", {"prior": {"recall_macro": 1}, "model": "rows"}, "got 'recall_macro'"),
+        ("recall", {"prior": {"npv": 1}, "model": "rows"}, "got 'npv'"),
+        ("recall", {"prior": {1: 1}, "model": "rows"}, "got 1"),
         ("recall", {"prior": {"recall": (1, 2, 3)}, "model": "rows"}, "pair"),
         ("recall", {"prior": {"recall": -1}, "model": "rows"}, ">= 0"),
         ("fpr", {"prior": {"prevalence": 1}, "model": "rows", "prevalence": 0.2}, "Leave one out"),

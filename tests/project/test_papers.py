@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, optimize, stats
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
-from skuncertain import ConfusionCounts, ConfusionCountsScorer
+from skuncertain import ConfusionCounts, ConfusionCountsScorer, compare
 from skuncertain.metrics import precision_recall_band, proportion_posterior, roc_band
 from skuncertain.model_selection import fold_interval, search_posterior
 from skuncertain.posteriors import BetaPosterior
@@ -277,6 +277,102 @@ def test_prior_of_the_prevalence_moves_the_precision():
     phi, tpr, tnr = (rng.beta(*ab, 1_000_000) for ab in ((82, 73), (66, 16), (31, 36)))
     draws = phi * tpr / (phi * tpr + (1 - phi) * (1 - tnr))
     assert found.mean() == pytest.approx(draws.mean(), abs=4.5 * draws.std() / 1000)
+
+
+def test_probability_of_a_cell_of_toetsch(names):
+    # theta_TP = TPR phi: P(theta_TP <= t) is the mean of P(phi <= t / TPR).
+    phi, tpr = stats.beta(81, 66), stats.beta(66, 16)
+    for t, level in zip(names["theta"](1, 1).interval(), (0.025, 0.975), strict=True):
+        below = integrate.quad(lambda x, t=t: tpr.pdf(x) * phi.cdf(min(t / x, 1)), 0, 1)[0]
+        assert below == pytest.approx(level, abs=1e-7)
+    means = [names["theta"](i, j).mean() for i in (0, 1) for j in (0, 1)]
+    assert sum(means) == pytest.approx(1, rel=1e-10)
+
+
+def shortest(a, b):
+    """Length of the highest-density interval of Beta(a, b), both shapes at least 1."""
+    beta = stats.beta(a, b)
+    return optimize.minimize_scalar(
+        lambda q: beta.ppf(q + 0.95) - beta.ppf(q), bounds=(0, 0.05), options={"xatol": 1e-10}
+    ).fun
+
+
+def test_metric_uncertainty_of_toetsch(names):
+    counts = names["table"].counts.counts + 0.0
+    (tn, fp), (fn, tp) = np.moveaxis(counts, 0, -1)
+    shapes = {"prevalence": (tp + fn, fp + tn), "tpr": (tp, fn), "tnr": (tn, fp)}
+    for name, (a, b) in shapes.items():
+        known = [shortest(*pair) for pair in zip(a + 1, b + 1, strict=True)]
+        assert names["hdi_width"](name) == pytest.approx(known, abs=1e-6)
+
+
+def test_places_and_prizes_of_toetsch(names):
+    betas = [stats.beta(right + 1, 15123 - right + 1) for right in names["hits"].values()]
+    x = np.linspace(0.994, 1, 60_001)
+    density, below = (np.array([getattr(b, of)(x) for b in betas]) for of in ("pdf", "cdf"))
+    places = np.empty((3, 3))
+    for k in range(3):
+        one, two = (below[j] for j in range(3) if j != k)
+        chances = one * two, one * (1 - two) + two * (1 - one), (1 - one) * (1 - two)
+        places[k] = [integrate.simpson(density[k] * chance, x=x) for chance in chances]
+    board = names["board"]
+    assert board.metric == "accuracy"
+    assert board.rank_probabilities == pytest.approx(places, abs=1e-7)
+    prizes = np.array([10_000, 2_000, 1_000])
+    assert board.expected_prize(prizes) == pytest.approx(places @ prizes, rel=1e-6)
+
+
+def test_prior_of_the_accuracy_is_a_u():
+    # Density of phi x + (1 - phi) y for three variables Beta(1/2, 1/2), x = sin(u)**2 and so on.
+    nothing = ConfusionCounts.from_binary(tp=0, fn=0, fp=0, tn=0)
+    posterior = nothing.posterior("accuracy", model="three_beta", prior=0.5)
+    u = (np.arange(400) + 0.5) * np.pi / 800
+    phi, x = np.sin(u)[:, None] ** 2, np.sin(u)[None, :] ** 2
+    half = stats.beta(0.5, 0.5)
+    for low, high in ((0.04, 0.06), (0.49, 0.51)):
+        known = np.diff([half.cdf((t - phi * x) / (1 - phi)).mean() for t in (low, high)])[0]
+        assert np.diff(posterior.cdf([low, high]))[0] == pytest.approx(known, abs=5e-5)
+    assert posterior.pdf(0.05) > posterior.pdf(0.5) < posterior.pdf(0.95)
+
+
+def test_t_intervals_of_recall(names):
+    values = names["tp_k"] / 16
+    center, error = values.mean(), values.std(ddof=1) / np.sqrt(5)
+    found = fold_interval(names["folds"], "recall", method="t")
+    assert tuple(found) == pytest.approx(stats.t.interval(0.95, 4, center, error), rel=1e-10)
+    found = fold_interval(names["folds"], "recall", method="corrected_t", level=0.9)
+    known = stats.t.interval(0.9, 4, center, error / np.sqrt(0.3))
+    assert tuple(found) == pytest.approx(known, rel=1e-10)
+
+
+def test_table_s1_is_that_of_toetsch(names):
+    # TP, FN, TN, FP of every row of the supplement
+    known = """1 5 0 3 0; 2 10 0 3 1; 3 6 0 7 1; 4a 5 1 10 1; 4b 4 2 10 1; 5a 16 1 3 2; 5b 8 9 4 1;
+        6a 2 12 19 1; 6b 10 4 20 0; 7a 26 0 6 2; 7b 24 2 6 2; 8 28 9 3 4; 9a 19 3 18 10;
+        9b 21 1 20 8; 10 31 5 24 4; 11 40 7 15 8; 12 31 9 20 13; 13a 79 14 19 0; 13b 89 4 16 3;
+        14a 136 2 2 12; 15a 3 12 150 0; 15b 6 9 150 0; 16 188 0 13 2; 14b 253 27 11 59"""
+    rows = {row.split()[0]: [int(x) for x in row.split()[1:]] for row in known.split(";")}
+    assert set(rows) == set(names["table"].names)
+    for name, (tp, fn, tn, fp) in rows.items():
+        assert names["of"](name).counts.tolist() == [[tn, fp], [fn, tp]]
+
+
+def test_what_is_said_beside_the_numbers_of_caelen(names):
+    # The MCC of the population, beside that of another test set; 1,000,000 draws of SciPy.
+    matrices = {}
+    for seed, name in enumerate("AB"):
+        shapes = names[name].counts.ravel()
+        draws = stats.dirichlet(shapes).rvs(1_000_000, random_state=seed)
+        tn, fp, fn, tp = draws.T
+        matrices[name] = (tp * tn - fp * fn) / np.sqrt(
+            (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+        )
+    remarks = [row[4] for row in ROWS if "Of the true MCC" in row[4]]
+    told = [float(re.search(r"it is (0\.\d+)", text)[1]) for text in remarks]
+    known = (matrices["B"] > 0).mean(), (matrices["A"] > matrices["B"]).mean()
+    assert told == pytest.approx(known, abs=0.0005 + 4.5 * 0.5 / 1000)
+    exact = [names[name].posterior("mcc", prior=0) for name in "BA"]
+    assert told == pytest.approx([exact[0].prob(0), compare(*exact).p_better], abs=5e-4)
 
 
 def test_pointwise_band_of_the_thesis():

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -397,6 +398,27 @@ def test_counts_by_metric():
     assert str(PETS.report(random_state=0)) == str(interval_report(PETS, random_state=0))
     with pytest.raises(ValueError, match="prevalence needs metrics"):
         PETS.report(prevalence=0.1)
+
+
+@pytest.mark.parametrize("model", ["dirichlet", "three_beta"])
+def test_table_of_chosen_metrics_by_hand(model):
+    """Every number of the table: ratios of the counts, and quantiles of the Betas by SciPy."""
+    (tn, fp), (fn, tp) = PETS.counts
+    parts = {"recall": (tp, fn), "specificity": (tn, fp), "prevalence": (tp + fn, fp + tn)}
+    lam = dict.fromkeys(parts, 1)
+    if model == "dirichlet":
+        parts |= {"accuracy": (tp + tn, fp + fn), "precision": (tp, fp), "npv": (tn, fn)}
+        lam = dict.fromkeys(parts, 1) | {"prevalence": 2, "accuracy": 2}  # cells on either side
+    report = PETS.report(list(parts), prior=1, model=model, level=0.9)
+    rows = table(report)
+    assert list(rows) == list(parts)
+    for name, (right, wrong) in parts.items():
+        known = stats.beta(right + lam[name], wrong + lam[name]).ppf([0.05, 0.95])
+        score = rows[name]["score"]
+        assert score["value"] == pytest.approx(right / (right + wrong), rel=1e-12)
+        assert ends(score) == pytest.approx(known, rel=1e-8)
+        shown = f"{score['value']:.3f} [{known[0]:.3f}, {known[1]:.3f}]"
+        assert shown in PETS.report(name, prior=1, model=model, level=0.9, digits=3).to_markdown()
 
 
 def test_metric_called_split():
