@@ -17,6 +17,7 @@ from skuncertain._utils.validation import (
     check_integer,
     check_kind,
     check_level,
+    check_random_state,
     data_frame,
     refuse_if,
     resolve_seed,
@@ -26,6 +27,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import named_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
+from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     check_option,
@@ -35,6 +37,7 @@ from skuncertain.model_selection._fold_methods import (
 from skuncertain.model_selection._folds import Folds, warn_of_disagreement
 from skuncertain.model_selection._read_cross_validate import (
     check_fold_counts,
+    holds_only_scores,
     read_counts,
     refuse_repeats,
 )
@@ -130,8 +133,8 @@ class CrossValPosterior(HasReport):
         X: Any = None,
         y: ArrayLike | None = None,
         *,
-        metrics: MetricsLike | None = None,
-        method: str = "pooled",
+        metrics: MetricsLike | dict | None = None,
+        method: str | None = None,
         omega: Any = "auto",
         estimand: str = "algorithm",
         prior: PriorLike = 1.0,
@@ -141,21 +144,23 @@ class CrossValPosterior(HasReport):
         pos_label: LabelLike = None,
         n_repeats: int | None = None,
         random_state: RandomStateLike = None,
-    ) -> CrossValPosterior:
+    ) -> Any:
         """Turn the result of ``cross_validate`` into posteriors.
 
         Parameters
         ----------
         cv_results : dict
-            What ``cross_validate`` returned, either with ``scoring=ConfusionCountsScorer(...)`` or
-            with ``return_estimator=True, return_indices=True``.
+            What ``cross_validate`` returned, with ``scoring=ConfusionCountsScorer(...)`` or with
+            ``return_estimator=True, return_indices=True``. Scores alone allow t intervals: those
+            of counts are shorter, and hold their level near 0 and 1 as well.
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None
             By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
-            balanced_accuracy, f1_macro and mcc. Any other can be asked for later.
+            balanced_accuracy, f1_macro and mcc. Any other can be asked for later. Of scores alone:
+            all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
         method, omega, estimand, prior : object
-            See :func:`fold_posterior`.
+            See :func:`fold_posterior`; scores alone allow "nadeau_bengio", "corrected_t" and "t".
         level : float, default=0.95
             Probability of the intervals.
         kind : {"eti", "hdi"}, default="eti"
@@ -173,8 +178,8 @@ class CrossValPosterior(HasReport):
 
         Returns
         -------
-        CrossValPosterior
-            With ``posteriors``, ``intervals``, ``posterior(metric)``, ``interval(metric)`` and
+        CrossValPosterior or CrossValScores
+            With ``posteriors``, ``intervals``, ``posterior(metric)``, ``interval(metric)``,
             ``report()``.
 
         See Also
@@ -197,18 +202,19 @@ class CrossValPosterior(HasReport):
         >>> posterior.interval("f1")
         Interval(low=0.919..., high=0.959...)
         """
+        if holds_only_scores(cv_results, X, y, method):
+            check_random_state(random_state)
+            others = dict(omega=omega, estimand=estimand, prior=prior)
+            others |= dict(labels=labels, pos_label=pos_label)
+            return CrossValScores.of(cv_results, metrics, method, n_repeats, level, kind, others)
         counts, splits, failed_folds = read_counts(cv_results, X, y, labels, pos_label)
+        method = "pooled" if method is None else method
         options = FoldOptions(method, omega, estimand, prior)
         options.prior_for(counts.n_classes)
         assumed = splits is None
         if assumed:
             splits = _assumed_splits(counts, len(failed_folds), n_repeats)
-        refuse_if(
-            n_repeats is not None and n_repeats != splits.n_repeats,
-            "n_repeats",
-            f"n_repeats={n_repeats} does not fit the indices in cv_results, in which rows are "
-            f"tested {splits.n_repeats} times.",
-        )
+        splits.refuse_repeats(n_repeats)
         if options.pools:
             splits.refuse_pooling(method)
         result = cls(
@@ -588,6 +594,5 @@ def _assumed_splits(counts, n_failed, n_repeats):
 
 
 def _metrics_of(counts, metrics):
-    """Return {name as asked: Metric} of counts; None gives the usual ones."""
     positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
     return check_metrics(metrics, counts.n_classes, positive)
