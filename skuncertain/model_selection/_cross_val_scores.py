@@ -48,8 +48,8 @@ from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
 
 ADVICE = (
-    "With counts (scoring=ConfusionCountsScorer()) intervals of metrics of the confusion matrix are "
-    "shorter, and hold their level near 0 and 1 as well."
+    "With counts (scoring=ConfusionCountsScorer()) intervals of metrics of the confusion matrix "
+    "are shorter, and hold their level near 0 and 1 as well."
 )
 READING = (
     "Each interval holds the answer to the question above with the probability that is given as "

@@ -142,7 +142,7 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
 
 
 def _range(search, name, chosen, scores):
-    """Range of the score by the metric or its name; a name that the scores do not fit tells none."""
+    """Range of the score, by the metric or by a name that the scores fit."""
     if chosen is not None:
         return chosen.range
     scoring = getattr(search, "scoring", None)

@@ -62,7 +62,8 @@ class SearchPosterior(HasReport):
         Of P(best), ranks and losses.
     mean, low, high : ndarray
         Mean over folds, and the interval of the candidate on its own, by `method`; t intervals are
-        cut off at the range of the metric. All that compares candidates comes from one joint model, the correlated t, whatever the method.
+        cut off at the range of the metric. All that compares candidates comes from one joint model,
+        the correlated t, whatever the method.
     interval_error : ndarray
         Monte Carlo error of the ends of the intervals.
     p_best, expected_rank, expected_loss : ndarray
