@@ -13,10 +13,14 @@ The rule, fixed before the cells were run: "logit" is taken if its coverage is n
 point below that of "cut" (nominal 95 %) and its intervals are on average over the cells not wider;
 otherwise "cut", whose quantiles stay those of the t that was asked for.
 
-    python benchmarks/t_scale.py [--write docs/benchmark_tables]
+A second table has what counts would add: the same rows, pooled (omega "auto").
+
+    python benchmarks/t_scale.py [--counts] [--write docs/benchmark_tables]
 """
 
 import argparse
+import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +31,12 @@ from sklearn.metrics import f1_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from skuncertain.model_selection import fold_interval
+
 SCHEMES = {"K = 5": (1, 5), "K = 10": (1, 10), "5 x 2": (5, 2)}  # repetitions, folds
 RATES = (0.5, 0.9, 0.99)
 SIZES = (40, 200, 1000)  # rows
-ROW_RUNS = 20_000
+ROW_RUNS, COUNT_RUNS = 20_000, 4000
 LEARNERS = {
     "naive Bayes": GaussianNB(),
     "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
@@ -119,10 +125,37 @@ def measure(scores, truth, n_repeats):
     return found, ((low < 0) | (high > 1)).mean()
 
 
+def counts_table():
+    """Coverage and width of pooled counts beside those of t on the scores, of the row cells."""
+    rows = []
+    for number, (n, rate, folds) in enumerate(product(SIZES, RATES, (5, 10))):
+        rng = np.random.default_rng([SEED, 1000 + number])
+        hits = rng.binomial(n // folds, rate, size=(COUNT_RUNS, folds))
+        matrices = np.zeros((COUNT_RUNS, folds, 2, 2), dtype=int)
+        matrices[..., 1, 1], matrices[..., 1, 0] = hits, n // folds - hits
+        row = [f"{n} rows", f"{rate:g}", f"K = {folds}"]
+        for method in ("pooled", "nadeau_bengio"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                low, high = fold_interval(matrices, "recall", method=method)
+            held = (low <= rate) & (rate <= high) & (low < high)
+            row += [f"{100 * held.mean():.1f}", f"{(high - low).mean():.4f}"]
+        rows.append(row)
+    head = ["scores", "rate", "folds", "counts, %", "width", "t on scores, %", "width"]
+    return table("Counts beside scores, nominal 95 %", head, rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="folder of the tables of the documentation")
-    folder = parser.parse_args().write
+    parser.add_argument("--counts", action="store_true", help="the second table alone")
+    arguments = parser.parse_args()
+    folder = arguments.write
+    if arguments.counts:
+        print(text := counts_table())
+        if folder is not None:
+            (folder / "t_counts.rst.inc").write_text(text, encoding="utf-8")
+        return
     rows, widths, worst = [], [], 0.0
     for name, rate, scheme, scores, truth in cells():
         found, outside = measure(scores, truth, SCHEMES[scheme][0])

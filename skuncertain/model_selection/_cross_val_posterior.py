@@ -27,7 +27,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import named_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
-from skuncertain.model_selection._cross_val_scores import CrossValScores
+from skuncertain.model_selection._cross_val_scores import read_scores
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     check_option,
@@ -206,7 +206,7 @@ class CrossValPosterior(HasReport):
             check_random_state(random_state)
             others = dict(omega=omega, estimand=estimand, prior=prior)
             others |= dict(labels=labels, pos_label=pos_label)
-            return CrossValScores.of(cv_results, metrics, method, n_repeats, level, kind, others)
+            return read_scores(cv_results, metrics, method, n_repeats, level, kind, others)
         counts, splits, failed_folds = read_counts(cv_results, X, y, labels, pos_label)
         method = "pooled" if method is None else method
         options = FoldOptions(method, omega, estimand, prior)

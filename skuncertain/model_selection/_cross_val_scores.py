@@ -114,51 +114,6 @@ class CrossValScores(HasReport):
     level: float = 0.95
     kind: str = "eti"
 
-    @classmethod
-    def of(cls, cv_results, metrics, method, n_repeats, level, kind, others):
-        """Read the scores of a result of ``cross_validate``; `metrics` chooses among them.
-
-        `others` are options that only counts have; the method refuses those that were changed.
-        """
-        labelled = next(
-            (name for name in ("labels", "pos_label") if others.pop(name) is not None), None
-        )
-        refuse_if(
-            labelled,
-            labelled,
-            f"{labelled} belongs to counts, but cv_results holds scores alone. {HOW}",
-        )
-        options = FoldOptions("nadeau_bengio" if method is None else method, **others)
-        names = _chosen(score_columns(cv_results), metrics)
-        scores = {name: _column(cv_results, name) for name in names}
-        size = len(next(iter(scores.values())))
-        if n_repeats is not None:
-            n_repeats = check_integer("n_repeats", n_repeats, low=1)
-        if "indices" in cv_results:
-            splits = Splits.of(cv_results["indices"]["train"], cv_results["indices"]["test"])
-            refuse_if(
-                len(splits.n_test) != size,
-                "cv_results",
-                f"cv_results must hold a score for each of its {len(splits.n_test)} splits, got "
-                f"{size}.",
-            )
-            splits.refuse_repeats(n_repeats)
-            repeats, sizes = splits.n_repeats, (splits.n_train, splits.n_test)
-            if splits.overlap:
-                warn_user(
-                    f"split {splits.overlap[0]} tests rows that it has trained on: its score says "
-                    "nothing about new rows.",
-                    UserWarning,
-                )
-        else:
-            splits = None
-            repeats, sizes = split_repeats(size, n_repeats)
-        if options.method == "nadeau_bengio":
-            options = replace(options, n_train=sizes[0], n_test=sizes[1])
-        for name, metric in names.items():
-            named_range(metric, scores[name], "cv_results", f"cv_results['test_{name}']")
-        return cls(scores, names, options, repeats, splits, check_level(level), check_kind(kind))
-
     @property
     def n_folds(self) -> float:
         """Folds per repetition."""
@@ -358,6 +313,53 @@ class CrossValScores(HasReport):
         level = self.level if level is None else check_level(level)
         kind = self.kind if kind is None else check_kind(kind)
         return _report(self, level, kind, check_digits(digits))
+
+
+def read_scores(cv_results, metrics, method, n_repeats, level, kind, others):
+    """Read the scores of a result of ``cross_validate``; `metrics` chooses among them.
+
+    `others` are options that only counts have; the method refuses those that were changed.
+    """
+    labelled = next(
+        (name for name in ("labels", "pos_label") if others.pop(name) is not None), None
+    )
+    refuse_if(
+        labelled,
+        labelled,
+        f"{labelled} belongs to counts, but cv_results holds scores alone. {HOW}",
+    )
+    options = FoldOptions("nadeau_bengio" if method is None else method, **others)
+    names = _chosen(score_columns(cv_results), metrics)
+    scores = {name: _column(cv_results, name) for name in names}
+    size = len(next(iter(scores.values())))
+    if n_repeats is not None:
+        n_repeats = check_integer("n_repeats", n_repeats, low=1)
+    if "indices" in cv_results:
+        splits = Splits.of(cv_results["indices"]["train"], cv_results["indices"]["test"])
+        refuse_if(
+            len(splits.n_test) != size,
+            "cv_results",
+            f"cv_results must hold a score for each of its {len(splits.n_test)} splits, got "
+            f"{size}.",
+        )
+        splits.refuse_repeats(n_repeats)
+        repeats, sizes = splits.n_repeats, (splits.n_train, splits.n_test)
+        if splits.overlap:
+            warn_user(
+                f"split {splits.overlap[0]} tests rows that it has trained on: its score says "
+                "nothing about new rows.",
+                UserWarning,
+            )
+    else:
+        splits = None
+        repeats, sizes = split_repeats(size, n_repeats)
+    if options.method == "nadeau_bengio":
+        options = replace(options, n_train=sizes[0], n_test=sizes[1])
+    for name, metric in names.items():
+        named_range(metric, scores[name], "cv_results", f"cv_results['test_{name}']")
+    return CrossValScores(
+        scores, names, options, repeats, splits, check_level(level), check_kind(kind)
+    )
 
 
 def _chosen(columns, metrics):
