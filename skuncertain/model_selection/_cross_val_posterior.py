@@ -152,7 +152,7 @@ class CrossValPosterior(HasReport):
         cv_results : dict
             What ``cross_validate`` returned, with ``scoring=ConfusionCountsScorer(...)`` or with
             ``return_estimator=True, return_indices=True``. Scores alone allow t intervals: those
-            of counts are shorter, and hold their level near 0 and 1 as well.
+            of counts are shorter as a rule, and hold their level near 0 and 1 as well.
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None

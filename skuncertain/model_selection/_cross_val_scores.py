@@ -49,7 +49,7 @@ from skuncertain.posteriors._interval import Interval
 
 ADVICE = (
     "With counts (scoring=ConfusionCountsScorer()) intervals of metrics of the confusion matrix "
-    "are shorter, and hold their level near 0 and 1 as well."
+    "are shorter as a rule, and hold their level near 0 and 1 as well."
 )
 READING = (
     "Each interval holds the answer to the question above with the probability that is given as "
@@ -69,7 +69,7 @@ class CrossValScores(HasReport):
     Made by :meth:`CrossValPosterior.from_cv_results` if ``cross_validate`` counted nothing. The
     distribution is Student's t; intervals are cut off at the range of the metric, if its name tells
     one. With counts (``scoring=ConfusionCountsScorer()``) intervals of metrics of the confusion
-    matrix are shorter, and hold their level near 0 and 1 as well.
+    matrix are shorter as a rule, and hold their level near 0 and 1 as well.
 
     Parameters
     ----------

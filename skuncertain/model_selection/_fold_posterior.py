@@ -55,7 +55,7 @@ def fold_posterior(
     ----------
     counts : ConfusionCounts or array-like of shape (..., K, C, C), (K,) or (problems, K)
         One confusion matrix per fold, rows true; leading axes are independent problems. Or fold
-        scores, as of ``cross_val_score``: counts give shorter and better calibrated intervals.
+        scores, as of ``cross_val_score``; counts give better, as a rule shorter, intervals.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Of scores the name, which tells their range; scikit-learn's too.
     method : str, default=None
@@ -177,8 +177,8 @@ def fold_interval(
     >>> fold_interval(folds, "recall")
     Interval(low=0.502..., high=0.896...)
 
-    Scores alone allow Student's t with n_test / n_train = 1 / (K - 1); counts give shorter and
-    better calibrated intervals:
+    Scores alone allow Student's t with n_test / n_train = 1 / (K - 1); counts give intervals that
+    are better calibrated and shorter as a rule:
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.model_selection import cross_val_score
