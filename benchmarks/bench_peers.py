@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from peer_data import coverage_data, timing_data
-from peer_questions import MEMORY, OUR_DATA, QUESTIONS, REASONS
+from peer_questions import MEMORY, OUR_DATA, QUESTIONS, REASONS, WRONG
 from tables import markdown, restructured
 from timing import seconds
 
@@ -113,9 +113,10 @@ def timing_row(row, theirs, ours):
         return [*start, text, seconds(ours["cpu"]), "", "", ""]
     ratio = row.scale * theirs["cpu"] / ours["cpu"]
     part = f" ({row.scale} x a part)" if row.scale > 1 else ""
-    note = ""
+    note = WRONG.get((row.question.split(".")[0], row.peer), "")
     if ratio < (0.5 if row.peer in FLOORS else 1):
-        note = REASONS.get((row.question.split(".")[0], row.peer), "behind")
+        reason = REASONS.get((row.question.split(".")[0], row.peer), "behind")
+        note = "; ".join(filter(None, (reason, note)))
     peaks = [x.get("peak") for x in (theirs, ours)]
     if None not in peaks and row.peer not in FLOORS and peaks[1] > 2 * peaks[0] + 8 * 2**20:
         note = "; ".join(

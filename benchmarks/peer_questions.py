@@ -111,7 +111,7 @@ OUR_DATA = {
 }  # fmt: skip
 
 # Why we are behind, where we are: (number of the question, peer).
-_NORMAL = "a formula for a normal approximation, two numbers; ours is a whole posterior"
+_NORMAL = "a formula for a normal approximation, two numbers"
 _VALUE = "one value, no interval"
 REASONS = {
     ("1", "scikit-learn"): "values, no intervals; MCC and kappa are double integrals",
@@ -126,6 +126,13 @@ REASONS = {
     ("7", "numpy"): "P(best) and ranks take thousands of joint draws",
     ("8", "confidenceinterval"): _NORMAL,
     ("8", "scikit-learn"): _VALUE,
+}
+
+# What is wrong with an answer, whatever it takes: widths beside those of 1,000 bootstrap samples,
+# a quarter of 5,000 rows predicted at random.
+WRONG = {
+    ("8", "confidenceinterval"): "its interval is too short: a quarter of the bootstrap's width at "
+    "100 classes, 50 rows each",
 }
 
 # Why we take more memory, where we take at least twice as much and 8 MB more.

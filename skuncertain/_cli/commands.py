@@ -2,13 +2,13 @@
 
 import importlib
 import os
-import shlex
 import stat
 import sys
 import warnings
 from pathlib import Path
 
 from skuncertain._cli.options import UsageError, as_option, build_parser, say
+from skuncertain._io.labels import labels_like, labels_of
 from skuncertain._io.search_results import read_search_results
 from skuncertain._io.tables import read_folds, read_matrix, read_paired, read_predictions
 from skuncertain._reporting import FORMATS, SUFFIXES
@@ -69,7 +69,7 @@ def _read_table(args, progress):
 
 
 def _binary(cells, about):
-    labels, pos_label = about["labels"], about["pos_label"]
+    labels, pos_label = _typed(**about)
     if labels is None:
         labels = (0, 1)
         if pos_label is not None:  # the counts say what is positive, this is its name
@@ -79,32 +79,18 @@ def _binary(cells, about):
     return ConfusionCounts.from_binary(**counts, labels=labels, pos_label=pos_label)
 
 
+def _typed(labels, pos_label):
+    """Labels and positive class without a file that tells their type: 0 and 1 are numbers."""
+    if labels is None:
+        return labels, pos_label
+    known = list(labels_of([labels], ["--labels"], "--labels", labels=labels).values())
+    return known, None if pos_label is None else labels_like([pos_label], known)[0]
+
+
 def _tell_empty(*tables):
     """Warn of a table without a single row: what is printed then is the prior."""
     if not all(counts.n for counts in tables):
         warnings.warn("there are no rows: the numbers are those of the prior.", stacklevel=2)
-
-
-def _tell_positive(counts, args, metrics):
-    """Warn if the order of two texts has decided what is positive; return that class.
-
-    Of the labels 0 and 1 everybody knows; with --tp the counts tell.
-    """
-    label = counts.pos_label
-    assumed = args.pos_label is None and isinstance(label, str) and len(counts.labels) == 2
-    assumed = assumed and label == counts.labels[-1]  # JSON may name the other one
-    names = [name for name in metrics if get_metric(name).average == "binary"]
-    if not assumed or not names:
-        return None
-    other = next(name for name in counts.labels if name != label)
-    warnings.warn(
-        f"{', '.join(names)}: {label!r} was taken as the positive class, the last one of "
-        f"{list(counts.labels)}. Say --pos-label {shlex.quote(other)} for the other one, or "
-        f"--pos-label {shlex.quote(label)} to confirm.",
-        UserWarning,
-        stacklevel=2,
-    )
-    return label
 
 
 # --------------------------------------------------------------------------------------------------
@@ -231,7 +217,6 @@ def _cross_validation(args, counts, folds):
     options = _used(args, "level", "kind", "prior", "random_state", *_FOR_FOLDS)
     with silence(FoldDisagreementWarning):  # the report tells it
         result = CrossValPosterior.from_counts(counts, metrics=args.metric, **options)
-    _tell_positive(counts, args, result.metrics)
     report = result.report(digits=args.digits)
     tell_folds(report, counts, folds)
     return report
@@ -241,8 +226,6 @@ def _test_set(args, counts):
     _tell_empty(counts)
     options = _used(args, "level", "kind", "prior", "digits", "n_draws", "random_state")
     if args.metric is None and args.prevalence is None:
-        if args.pos_label is not None and args.tp is None:  # beside --tp it is a name
-            raise UsageError("--pos-label needs --metric: without, all classes are reported.")
         if args.model not in (None, "dirichlet"):
             raise UsageError(
                 f"--model {args.model} needs --metric: without, all classes are reported, by the "
@@ -251,8 +234,6 @@ def _test_set(args, counts):
         return counts.report(**options)
     options |= _used(args, "model")
     metrics, prevalence = args.metric or _ELSEWHERE, args.prevalence
-    if args.tp is None:
-        _tell_positive(counts, args, metrics)
     if prevalence is not None and len(prevalence) == 1:
         (prevalence,) = prevalence
     return counts.report(list(map(get_metric, metrics)), prevalence=prevalence, **options)
@@ -278,16 +259,11 @@ def _compare(args, progress):
         pair = _read_two(args, about, progress)
         possible = (_stems(args.file), args.pred, args.file)
     _tell_empty(*pair)
-    positive = None if source == "a" else _tell_positive(pair[0], args, [args.metric])
     options = _used(args, "metric", "rope", "prior", "n_draws", "random_state")
     different = (list(names) for names in possible if names and len(set(names)) == 2)
     options["names"] = args.names or next(different, ("A", "B"))
     result = compare(*pair, **options) if paired is None else paired.compare(**options)
-    report = result.report(**_used(args, "level", "kind", "digits"))
-    if positive is not None:
-        report.summary["settings"]["pos_label"] = positive
-        report.summary["settings"]["shown"].append(["positive class", positive])
-    return report
+    return result.report(**_used(args, "level", "kind", "digits"))
 
 
 def _stems(paths):
@@ -365,10 +341,7 @@ def _expected(args, pilot, progress):
                 "--expected is missing: the value that you expect, or a pilot study (--tp --fn "
                 "--fp --tn, --file or --matrix)."
             )
-        counts = _read_table(args, progress)
-        if args.tp is None:
-            _tell_positive(counts, args, [args.metric or "recall"])
-        return counts
+        return _read_table(args, progress)
     for name in _used(args, *pilot):
         raise UsageError(f"{as_option(name)} does not go with --expected: give one of them.")
     return args.expected[0] if len(args.expected) == 1 else tuple(args.expected)
@@ -379,6 +352,8 @@ def _search(args, progress):
         args, "metric", "n_repeats", "test_train_ratio", "rope", "level", "kind", "labels",
         "pos_label", "n_draws", "random_state", "method", "omega", "prior", "prior_per_fold",
     )  # fmt: skip
+    named = {"labels": None, "pos_label": None} | _used(args, "labels", "pos_label")
+    options |= dict(zip(named, _typed(**named), strict=True))
     found = search_posterior(read_search_results(args.results), **options)
     return found.report(digits=args.digits)
 

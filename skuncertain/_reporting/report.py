@@ -38,7 +38,7 @@ class IntervalReport:
     Examples
     --------
     >>> from skuncertain import ConfusionCounts, interval_report
-    >>> counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6, labels=["well", "ill"])
+    >>> counts = ConfusionCounts([[6, 2], [0, 26]], labels=["well", "ill"])
     >>> report = interval_report(counts)
     >>> report
     <IntervalReport: 'Classification report', 5 rows; print() it, or use to_frame(), save(path)>

@@ -26,9 +26,8 @@ from skuncertain.app._sentence import fold_sentence
 from skuncertain.exceptions import FoldDisagreementWarning, InvalidParameterError
 from skuncertain.metrics._registry import get_metric
 from skuncertain.model_selection._cross_val_posterior import (
-    MANY_CLASS_METRICS,
-    TWO_CLASS_METRICS,
     CrossValPosterior,
+    usual_metrics,
 )
 from skuncertain.model_selection._cross_val_report import tell_folds
 from skuncertain.model_selection._fold_methods import SIDE_BY_SIDE
@@ -48,7 +47,7 @@ def _answer_folds(form):
     if form.errors:
         return None
     metric, level, kind = asked.metric, asked.level, asked.kind
-    others = TWO_CLASS_METRICS if asked.counts.n_classes == 2 else MANY_CLASS_METRICS
+    others = usual_metrics(asked.counts.labels, asked.counts.pos_label)
     others = [name for name in others if get_metric(name).name != metric.name]
     how = SIDE_BY_SIDE.get(method, {"method": method})
     how = how | ({} if asked.prior == "auto" else {"prior": asked.prior})

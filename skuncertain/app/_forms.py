@@ -14,7 +14,7 @@ from skuncertain.exceptions import InvalidParameterError, TableFileError
 from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._names import aliases_of
 from skuncertain.metrics._priors import LARGEST
-from skuncertain.metrics._registry import get_metric, get_metric_names
+from skuncertain.metrics._registry import get_metric, get_metric_names, is_symmetric
 
 LARGEST_COUNT = 999_999_999
 MOST_CLASSES = 20
@@ -26,6 +26,7 @@ TOO_LONG = (
     f"This is too much: at most {MOST_BYTES // 1_000_000} MB. For longer tables use the command "
     "line: skuncertain report --file."
 )
+NO_CLASS = "by the labels"  # no class is chosen
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _PARAMETERS = ("expected_cost", "fbeta", "net_benefit")  # need more than a name
 _AVERAGES = ("_micro", "_macro", "_weighted")
@@ -150,6 +151,7 @@ class Form:
         self.values = dict(FIELDS[page])
         self.errors: dict = {}
         self.folds: list = []  # names of the folds, after the table was read
+        self.classes: list = []  # [text, shown] of the classes, then
         if given is not None:
             # A field that is missing must not be taken from the example.
             if given.keys() != self.values.keys():
@@ -234,14 +236,27 @@ class Form:
         return level, kind, prior
 
     def needs_positive(self, counts, metric):
-        """Note a problem if a metric of one class is asked of several and none is named."""
-        names = ", ".join(clean(label) for label in counts.labels)
+        """Note a problem if a metric of one class is asked and no class is named."""
+        two = counts.n_classes == 2
         self.fail(
             "pos_label",
-            f"There are {counts.n_classes} classes: name the positive one ({names}), or choose "
-            "an average over classes.",
-            metric.average == "binary" and counts.pos_label is None,
+            f"{self.choose(counts)} Or ask for an average over classes.",
+            counts.pos_label is None
+            and metric.average == "binary"
+            and not (two and is_symmetric(metric)),
         )
+
+    @staticmethod
+    def choose(counts):
+        """Ask for a class."""
+        names = ", ".join(clean(label) for label in counts.labels)
+        return f"Choose the positive class: {names}."
+
+    def class_options(self):
+        """Options (value, text) of the positive class; the one that was chosen stays among them."""
+        chosen = self.values.get("pos_label", "")
+        known = [["", NO_CLASS], *self.classes]
+        return known if chosen in dict(known) else [*known, [chosen, clean(chosen)]]
 
     def binary(self, prefix=""):
         """Four counts by name, or None if one of them is wrong."""
@@ -274,7 +289,7 @@ class Form:
                 self.fail(name, clean(f"Name a column of the table: {listed}."))
             if self.errors:
                 return None
-            counts = self._counted(io.BytesIO(data), names, fold, pos_label)
+            counts = self._counted(data, names, fold, pos_label)
         except (InvalidParameterError, TableFileError) as error:
             self._fail_table(error)
             return None
@@ -294,8 +309,20 @@ class Form:
         self.fail("csv", f"A label has more than {LONGEST_LABEL} characters.", long)
         return None if self.errors else counts
 
-    def _counted(self, file, names, fold, pos_label):
-        """Counts by the reader that fits the columns."""
+    def _counted(self, data, names, fold, pos_label):
+        """Counts by the reader that fits the columns; it tells the classes to choose from."""
+        try:
+            counts = self._read(io.BytesIO(data), names, fold, pos_label)
+        except InvalidParameterError as error:
+            if error.parameter != "pos_label":
+                raise
+            self._counted(data, names, fold, None)  # another class can be chosen
+            raise
+        shown = counts.labels[:MOST_CLASSES]
+        self.classes = [[str(label), clean(label)] for label in shown]
+        return counts
+
+    def _read(self, file, names, fold, pos_label):
         true, *pred = names.values()
         if fold:
             about = {"fold": fold, "pos_label": pos_label}

@@ -21,7 +21,7 @@ from skuncertain._utils.warnings import collect, silence
 from skuncertain.app._answers import SEED, Answer, computed, curve, picture, posteriors, texts
 from skuncertain.app._forms import MODELS, MOST_NEW_ROWS
 from skuncertain.app._sentence import (
-    metric_title,
+    named_metric,
     posterior_sentence,
     rows_that_count,
 )
@@ -97,7 +97,7 @@ def answer_one(form):
     report = parts.make(
         "metric",
         f"{asked.title} of one classifier",
-        question=f"What is the {metric_title(metric.name)} of this classifier on {asked.rows}?",
+        question=f"What is the {asked.name} of this classifier on {asked.rows}?",
         sections=sections,
         warnings=(),
         reading=_READING if asked.prevalence is None else (*_READING, _AT_PREVALENCE),
@@ -151,13 +151,19 @@ class Question:
 
     @property
     def title(self):
-        return metric_title(self.metric.name, start=True)
+        """Metric with its class, as a heading."""
+        return named_metric(self.metric, self.counts, start=True)
+
+    @property
+    def name(self):
+        """Metric with its class, within a sentence."""
+        return named_metric(self.metric, self.counts)
 
     @property
     def what(self):
         """Name of the distribution."""
         which = "Posterior" if self.n_new is None else "Predictive"
-        text = f"{which} distribution of {metric_title(self.metric.name)}"
+        text = f"{which} distribution of {self.name}"
         if self.n_new is not None:
             text += f" on {self.n_new:,} new row{'s' * (self.n_new != 1)}"
         return text + (f" at a prevalence of {self.prevalence:g}" if self.prevalence else "")
@@ -231,6 +237,8 @@ def _check(form, counts, metric, show, n_new, prevalence):
     itself = "It is the metric itself. Leave it empty, or choose another one."
     form.fail("prevalence", several, given and counts.n_classes > 2)
     form.fail("prevalence", itself, given and metric.name == "prevalence")
+    nameless = given and counts.n_classes == 2 and counts.pos_label is None
+    form.fail("pos_label", f"A prevalence is that of one class. {form.choose(counts)}", nameless)
     too_many = show == "predictive" and n_new is None and counts.n > MOST_NEW_ROWS
     form.fail("n_new", f"Write how many new rows, at most {MOST_NEW_ROWS:,}.", too_many)
 
@@ -246,8 +254,9 @@ def _sections(parts, asked, posterior, cell, facts):
         [{"name": asked.title, "value": cell}, *rows],
         figure=posteriors([drawn], level, asked.what, (asked.low, asked.high)),
     )
-    two, own = asked.counts.n_classes == 2, asked.metric
-    others = [name for name in (_OTHERS if two else _OTHERS_OF_SEVERAL) if name != own.name]
+    two = asked.counts.n_classes == 2 and asked.counts.pos_label is not None
+    own, listed = asked.metric, _OTHERS if two else _OTHERS_OF_SEVERAL
+    others = [name for name in listed if name != own.name]
     with collect() as caught:  # one note instead of a dozen
         cells = {own: (posterior, cell)} | asked.cells(parts, others)
         classes = {}
@@ -280,7 +289,7 @@ def interval_probability(posterior, asked):
     low, high = asked.low, asked.high
     if low is None and high is None:
         return []
-    name, less = metric_title(asked.metric.name), "<" if asked.n_new is None else "≤"
+    name, less = asked.name, "<" if asked.n_new is None else "≤"
     if low is None:
         text = f"P({name} {less} {high:g})"
     elif high is None:
@@ -306,7 +315,7 @@ def _facts(posterior, asked, value):
 
 
 def _better_than_guessing(counts, prior, model):
-    if counts.pos_label is None:
+    if counts.n_classes > 2 and counts.pos_label is None:
         return []
     with silence():  # on informedness, which was not asked for
         found = counts.better_than_chance(prior=prior, model=model)

@@ -234,7 +234,7 @@ def _desk():
 def _asked(form, kind=None):
     """Answer of a form, and the text to be downloaded; notes the problems of the form."""
     found = _desk().ask(form, kind, _left())
-    form.errors = found["errors"]
+    form.errors, form.classes = found["errors"], found["classes"]
     return found["answer"], found["text"]
 
 
@@ -245,6 +245,7 @@ def _show(form, answer):
         values=form.values,
         errors=form.errors,
         answer=answer,
+        classes=form.class_options(),
         metrics=metric_options(page),
         kinds=KINDS,
         priors=PRIORS,
@@ -279,7 +280,7 @@ def _answer(page):
     form = _form(page, given)
     answer, _ = _asked(form)
     errors = {name: clean(text) for name, text in form.errors.items()}
-    return flask().jsonify(errors=errors, answer=answer)
+    return flask().jsonify(errors=errors, classes=form.classes, answer=answer)
 
 
 def _download(page, kind):

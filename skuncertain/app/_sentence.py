@@ -14,7 +14,7 @@ from skuncertain._reporting.text import (
     probability,
 )
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
-from skuncertain.metrics._posterior import value_at
+from skuncertain.metrics._posterior import class_of, value_at
 from skuncertain.metrics._priors import prior_title
 from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._about import prevalence_text
@@ -65,13 +65,14 @@ def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     one true class still rests on a part of the rows.
     """
     metric = get_metric(metric)
-    matrix = np.asarray(counts.counts, dtype=float)
+    positive = counts.positive_index(metric)
+    matrix = counts._matrix_for([metric], positive, prevalence)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
     rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
     apart = prevalence is not None or model in _MODELS
     if proportion_odds(rate) is None or (apart and not within):
         return float(matrix.sum())
-    hits, misses, _ = proportion_counts(matrix, rate, counts.positive_index(metric))
+    hits, misses, _ = proportion_counts(matrix, rate, positive)
     return float(hits + misses)
 
 
@@ -116,7 +117,7 @@ def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None,
         matrix = np.asarray(counts.counts, dtype=float)
         value = value_at(matrix, metric, counts.positive_index(metric), prevalence)
     digits = few_decimals(low, high)
-    name = _named(metric, counts)
+    name = named_metric(metric, counts, start=True)
     shown = "undefined" if math.isnan(value) else number(float(value), digits)
     test_set = f"prediction interval for a new test set of {n_new} rows"
     what = _KINDS[kind] if n_new is None else test_set
@@ -132,11 +133,12 @@ def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None,
     return ", ".join(parts) + "."
 
 
-def _named(metric, counts):
-    """Title of a metric, with the positive class where it is not 1."""
-    name = metric_title(metric.name, start=True)
-    if metric.average == "binary" and tuple(counts.labels) != (0, 1):
-        name += f" of the class {clean(counts.labels[counts.positive_index(metric)])}"
+def named_metric(metric, counts, start=False):
+    """Title of a metric, with its class where that is not the 1 of 0 and 1."""
+    name = metric_title(metric.name, start)
+    label = class_of(metric, counts.labels, counts.positive_index(metric))
+    if label is not None and tuple(counts.labels) != (0, 1):
+        name += f" of the class {clean(label)}"
     return name
 
 
@@ -181,7 +183,7 @@ def fold_sentence(result, posterior, ends, *, level=0.95, kind="eti"):
         how += _WEIGHTS.get(options.omega, f", row weight {options.omega}")
     repeats = f", {result.n_repeats} repetitions" if result.n_repeats > 1 else ""
     parts = [
-        f"{_named(metric, result.counts)} "
+        f"{named_metric(metric, result.counts, start=True)} "
         f"{'undefined' if math.isnan(value) else number(value, digits)}",
         f"{level_text(level)} {what} {ends_text(low, high, known_digits(error, digits))}",
         f"{result.n_folds:g}-fold cross-validation{repeats} ({how})",
@@ -222,6 +224,8 @@ def comparison_sentence(result, *, level=0.95, kind="eti"):
     middle = number(difference.median(), known_digits(difference.monte_carlo_error(0.5), digits))
     span = ends_text(low, high, known_digits(difference.interval_error(level, kind), digits))
     name = metric_title(result.metric or "score", start=True)
+    label = difference.about.pos_label
+    name += " of" if label in (None, 1) else f" of the class {clean(label)},"
     by = f" by more than {result.rope:g}" if result.rope else ""
     chances = [
         f"probability that {b} is better{by}: {probability(result.p_better)}",
@@ -230,6 +234,6 @@ def comparison_sentence(result, *, level=0.95, kind="eti"):
     if result.rope:
         chances.append(f"that they are equivalent: {probability(result.p_equivalent)}")
     return (
-        f"{name} of {b} minus {a} {middle}, {level_text(level)} {_KINDS[kind]} {span}; "
+        f"{name} {b} minus {a} {middle}, {level_text(level)} {_KINDS[kind]} {span}; "
         f"{', '.join(chances)} ({result.method})."
     )

@@ -24,18 +24,20 @@ def compute(task):
     Returns
     -------
     dict
-        With ``errors`` of the form, ``answer`` (or None) and ``text`` of the file.
+        With ``errors`` of the form, ``classes`` to choose the positive one from, ``answer`` (or
+        None) and ``text`` of the file.
     """
     form = Form(task["page"], task["values"])
     form.errors |= task["errors"]
     answer = answered(form, WORK[task["page"]])
     if answer is None:
-        return {"errors": form.errors, "answer": None, "text": None}
+        return {"errors": form.errors, "classes": form.classes, "answer": None, "text": None}
     text = None
     if task["kind"] is not None:
         report = answer.report
         text = report.to_html() if task["kind"] == "html" else report.to_csv(answer.table)
-    return {"errors": {}, "answer": answer.to_dict(), "text": text}
+    found = {"errors": {}, "classes": form.classes}
+    return {**found, "answer": answer.to_dict(), "text": text}
 
 
 def _task(form, kind=None):

@@ -12,7 +12,7 @@ from skuncertain._reporting.text import (
 )
 from skuncertain.app._answers import SEED, Answer, computed, curve, picture, posteriors, texts
 from skuncertain.app._one import formula
-from skuncertain.app._sentence import comparison_sentence, metric_title
+from skuncertain.app._sentence import comparison_sentence, metric_title, named_metric
 from skuncertain.comparison._compare import compare
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric
@@ -41,7 +41,8 @@ def answer_two(form):
         result = paired.compare(metric=metric, rope=rope, random_state=SEED)
     summary = result.report(level=level, kind=kind).to_dict()
     difference = summary["sections"]["difference"]
-    models = _models_section(both, result, difference["rows"][0]["value"], level, kind)
+    name = named_metric(metric, counts[0])
+    models = _models_section(name, both, result, difference["rows"][0]["value"], level, kind)
     summary["sections"] = {"models": models, **summary["sections"]}
     if paired is not None:
         summary["reading"].append(_PAIRED)
@@ -51,14 +52,15 @@ def answer_two(form):
         summary["settings"] |= {"n": text, "shown": [list(pair) for pair in shown.items()]}
     pictures = [(models["title"], picture(models))]
     if difference["figure"] is not None:
-        pictures.append((f"Difference B - A in {metric_title(metric.name)}", picture(difference)))
+        pictures.append((f"Difference B - A in {name}", picture(difference)))
+    of_class = "" if name == metric_title(metric.name) else f" in {name}"
     better, p = max(("B", result.p_better), ("A", result.p_worse), key=lambda pair: pair[1])
     return Answer(
-        title=f"P({better} better{_by(rope)})",
+        title=f"P({better} better{of_class}{_by(rope)})",
         value=probability(p, result.difference.n_draws),
         span=f"{interval_name(level, kind)} of B - A: {cell_ends(difference['rows'][0]['value'])}",
         sentence=comparison_sentence(result, level=level, kind=kind),
-        facts=_facts(metric, both, models["rows"], result, counts, paired),
+        facts=_facts(name, both, models["rows"], result, counts, paired),
         pictures=pictures,
         tables=[texts({**models, "title": "Both classifiers"})],
         report=IntervalReport(summary),
@@ -93,7 +95,7 @@ def _by(rope):
     return f" by more than {rope:g}" if rope else ""
 
 
-def _models_section(both, result, difference, level, kind):
+def _models_section(name, both, result, difference, level, kind):
     """Table and picture of both posteriors."""
     cells = {
         name: interval_cell(
@@ -105,7 +107,6 @@ def _models_section(both, result, difference, level, kind):
         share_cell(p, result.difference.n_draws)
         for p in (result.p_worse, result.p_equivalent, result.p_better)
     )
-    name = metric_title(both[0].metric)
     what = f"Posterior distributions of {name}"
     curves = [curve(*pair, cells[pair[0]]) for pair in zip("AB", both, strict=True)]
     return section(
@@ -125,8 +126,8 @@ def _models_section(both, result, difference, level, kind):
     )
 
 
-def _facts(metric, both, rows, result, counts, paired):
-    title, by = metric_title(metric.name, start=True), _by(result.rope)
+def _facts(name, both, rows, result, counts, paired):
+    title, by = f"{name[:1].upper()}{name[1:]}", _by(result.rope)
     n_draws, middle = result.difference.n_draws, rows[2]["value"]
     equivalent = (
         f"P(equivalent, within {result.rope:g})",

@@ -300,7 +300,7 @@ def leaderboard(
     labels : sequence, default=None
         With `y_true`: all classes.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     n_draws : int, default=None
@@ -400,8 +400,7 @@ def _posteriors(entries, metric, prior, pos_label, n_draws, random_state):
     same = all(isinstance(x, ConfusionCounts) for x in entries)
     if same and len({(x.labels, x.pos_label) for x in entries}) == 1 and metric is not None:
         first = entries[0]
-        matrices = np.stack([x.counts for x in entries])
-        together = first._make(matrices, first.labels, first.pos_label)
+        together = first.stack(entries)
         posterior = _posterior(together, metric, prior, pos_label, n_draws, random_state)
         if isinstance(posterior, BetaPosterior):
             return posterior, None
@@ -483,10 +482,11 @@ def _of_shared_rows(
         y_true,
         entries,
         labels,
+        pos_label,
         names=[f"model {name!r}" for name in names],
         parameter="results",
     )
-    positive, size, n = positive_of(metric, labels, pos_label), len(labels), truth.size
+    positive, size, n = positive_of(metric, labels, pos_label, y_true), len(labels), truth.size
     seed = resolve_seed(random_state)
     if n_draws is None:
         n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))

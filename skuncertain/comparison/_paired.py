@@ -16,7 +16,7 @@ from skuncertain._utils.validation import check_draws, check_names, check_number
 from skuncertain._utils.warnings import remember_warnings, warn_user
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._labels import encode_together, positive_of
+from skuncertain.metrics._labels import check_pos_label, encode_together, positive_of
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import directed
 from skuncertain.posteriors._about import About
@@ -60,7 +60,7 @@ def compare_paired(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     names : tuple of two str, default=("A", "B")
         What to call the models.
     n_draws : int, default=None
@@ -118,7 +118,7 @@ class PairedCounts:
     labels : tuple
         The labels.
     pos_label : label or None
-        The positive class, if it was named.
+        The positive class, if it is known.
     """
 
     cells: np.ndarray
@@ -145,6 +145,7 @@ class PairedCounts:
         y, (a, b), labels = encode_together(
             y_true, [pred_a, pred_b], labels, pos_label, names=("pred_a", "pred_b")
         )
+        pos_label = check_pos_label(labels, pos_label, y_true, pred_a, pred_b)
         size = len(labels)
         codes = (y * size + a) * size + b
         if size**3 <= _MOST_JOINT_CELLS:  # counting is much faster than sorting

@@ -207,7 +207,7 @@ def coverage_study(
     metric : str, Metric or callable, default=None
         See :func:`get_metric`; by default accuracy, or recall for :class:`BinomialPopulation`.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     level, kind : float and str, default=0.95 and "eti"
         Nominal level; equal-tailed or highest-density ("hdi"). Confidence intervals have no kind.
     n_replications : int, default=None
@@ -308,6 +308,7 @@ def _check_sizes(n, population):
         value=n,
     )
     refuse_if(np.any(sizes < 1), "n", f"n must be at least 1, got {sizes.min()}.")
+    refuse_if(np.any(sizes > 2**53), "n", f"n must be at most 2**53, got {sizes.max()}.")
     for size in sizes.ravel().tolist():
         population._check_size(size)
     return sizes.astype(np.int64)

@@ -24,6 +24,7 @@ from skuncertain.metrics._curves import (
 from skuncertain.metrics._labels import as_labels
 from skuncertain.metrics._scores import OutOfFoldScores, classifier_scores, of_folds
 from skuncertain.model_selection._read_cross_validate import take_rows
+from skuncertain.posteriors._about import label_text
 
 _POINTS = 501
 
@@ -86,7 +87,7 @@ class _CurveDisplay(Display):
         band : {"simultaneous", "pointwise"}, default="simultaneous"
             For the whole curve at once, or for one place on the x axis.
         labels, pos_label : object, default=None
-            See :func:`auc_posterior`.
+            See :func:`average_precision_posterior`.
         ax, name, **plot_kwargs : object
             See `plot`.
 
@@ -125,7 +126,7 @@ class _CurveDisplay(Display):
         y : array-like of shape (n,)
             True labels.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
         name : str, default=None
             Name of the model; by default the class of the estimator.
         **options : dict
@@ -137,7 +138,7 @@ class _CurveDisplay(Display):
             The display, plotted.
         """
         cls._check_options([key for key in options if key not in ("level", "band", "ax")])
-        score, label, _ = classifier_scores(estimator, X, pos_label, parameter="estimator")
+        score, label, _ = classifier_scores(estimator, X, pos_label, parameter="estimator", y=y)
         return cls.from_predictions(
             y,
             score,
@@ -170,7 +171,7 @@ class _CurveDisplay(Display):
         y : array-like of shape (n,)
             True labels.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
         **options : dict
             All other arguments of `from_predictions`.
 
@@ -193,7 +194,9 @@ class _CurveDisplay(Display):
             "every row must be tested once; repeated folds overlap in a curve.",
         )
         models = zip(cv_results["estimator"], tests, strict=True)
-        found = [classifier_scores(model, take_rows(X, test), pos_label) for model, test in models]
+        found = [
+            classifier_scores(model, take_rows(X, test), pos_label, y=y) for model, test in models
+        ]
         parts, positive = [part for part, _, _ in found], found[-1][1]
         labels = as_labels(list(cv_results["estimator"][0].classes_))
         scores = OutOfFoldScores(tests, parts, labels, positive, len(tests), oriented=True)
@@ -233,6 +236,13 @@ class _CurveDisplay(Display):
         first = next(iter(self.bands.values()))
         return f"{level_text(first.level)} {first.band} band"
 
+    def _class(self):
+        """Class that all curves are about, in words; empty for 1, the usual one."""
+        found = {band.pos_label for band in self.bands.values()}
+        if len(found) > 1 or found <= {1, None}:
+            return ""
+        return f" of class {label_text(*found)}"
+
     def _columns(self):
         grid, first = np.linspace(0, 1, _POINTS), next(iter(self.bands.values()))
         names = np.repeat(np.array(list(self.bands), dtype=object), _POINTS)
@@ -243,7 +253,8 @@ class _CurveDisplay(Display):
     def _sentences(self):
         first = next(iter(self.bands.values()))
         x, y = first._axes
-        yield f"{type(self).__name__[:-7]} of {y} against {x} with a {self._about()}."
+        what = f"{type(self).__name__[:-7]} of {y} against {x}{self._class()}"
+        yield f"{what} with a {self._about()}."
         texts = []
         for key, found in self.bands.items():
             ends = " to ".join(spoken(float(end)) for end in found.at(0.5))
@@ -325,8 +336,8 @@ class RocBandDisplay(_CurveDisplay):
             (self.chance_line_,) = ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
         self._draw(ax, name, line_kwargs, fill_kwargs)
         return self._finish(
-            xlabel=f"false positive rate; shaded: {self._about()}",
-            ylabel="true positive rate",
+            xlabel=f"false positive rate{self._class()}; shaded: {self._about()}",
+            ylabel=f"true positive rate{self._class()}",
             title=name if len(self.bands) > 1 else None,
             legend=ax.get_legend_handles_labels(),
             legend_kwargs=legend_kwargs,
@@ -410,8 +421,8 @@ class PrecisionRecallBandDisplay(_CurveDisplay):
         self._draw(ax, name, line_kwargs, fill_kwargs)
         self.iso_lines_ = draw_iso_f1(ax) if iso_f1 else []
         return self._finish(
-            xlabel=f"recall; shaded: {self._about()}",
-            ylabel="precision",
+            xlabel=f"recall{self._class()}; shaded: {self._about()}",
+            ylabel=f"precision{self._class()}",
             title=name if len(self.bands) > 1 else None,
             legend=ax.get_legend_handles_labels(),
             legend_kwargs=legend_kwargs,

@@ -276,8 +276,7 @@ def fold_question(result, metrics, level, kind):
     """Metrics, level and kind that were asked for, or those of the cross-validation."""
     asked = result.metrics
     if metrics is not None:
-        positive = result.counts.positive_index("accuracy")
-        asked = check_metrics(metrics, result.counts.n_classes, positive)
+        asked = check_metrics(metrics, result.counts.labels, result.counts.pos_label)
     level = result.level if level is None else check_level(level)
     return asked, level, result.kind if kind is None else check_kind(kind)
 

@@ -137,7 +137,7 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         counts : ConfusionCounts or dict
             Counts of one model, or of several by name.
         metrics : list of str, Metric or callable, default=None
-            By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
+            By default accuracy, precision, recall, f1 and mcc; without a positive class accuracy,
             balanced_accuracy, f1_macro and mcc.
         level : float, default=0.95
             Probability of the intervals.
@@ -146,7 +146,7 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         prior : str, float or array-like of shape (C, C), default="auto"
             See :meth:`ConfusionCounts.posterior`.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
         random_state : int, Generator, RandomState or None, default=None
             Seed of metrics that are drawn.
         ax, name, **plot_kwargs : object
@@ -160,8 +160,8 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         level, kind, seed = check_level(level), check_kind(kind), resolve_seed(random_state)
         models = as_named(counts, ConfusionCounts, "counts")
         first = next(iter(models.values()))
-        positive = first.positive_index("accuracy", pos_label)
-        asked = check_metrics(metrics, first.n_classes, positive)
+        label = first.pos_label if pos_label is None else pos_label
+        asked = check_metrics(metrics, first.labels, label)
         options = {"prior": prior, "pos_label": pos_label, "random_state": seed}
         found = [
             [one.posterior(metric, **options) for one in models.values()]

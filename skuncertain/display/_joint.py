@@ -173,8 +173,8 @@ class JointDisplay(FromCounts, Display):
         counts : ConfusionCounts or dict
             Counts of one model, or of several by name.
         metrics : sequence of two str, Metric or callable, default=None
-            Metrics for the x and the y axis; by default recall and precision, with more than two
-            classes and no positive one their macro averages.
+            Metrics for the x and the y axis; by default recall and precision, without a
+            positive class their macro averages.
         level : float, default=0.95
             Share of the draws within the region.
         prior, pos_label, n_draws, random_state : object
@@ -190,8 +190,8 @@ class JointDisplay(FromCounts, Display):
         models, seed = as_named(counts, ConfusionCounts, "counts"), resolve_seed(random_state)
         first = next(iter(models.values()))
         if metrics is None:
-            binary = first.n_classes == 2 or first.positive_index("accuracy", pos_label) is not None
-            suffix = "" if binary else "_macro"
+            known = first.positive_index("accuracy", pos_label) is not None
+            suffix = "" if known else "_macro"
             metrics = (f"recall{suffix}", f"precision{suffix}")
         chosen = [metric for _, metric in named_metrics(_two_metrics(metrics))]
         options = {"prior": prior, "pos_label": pos_label, "n_draws": n_draws}

@@ -38,7 +38,8 @@ from skuncertain.metrics._bootstrap import (
     percentile_interval,
 )
 from skuncertain.metrics._count import GroupedRows
-from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._credible import counts_of
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric
@@ -86,7 +87,7 @@ def confidence_interval(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     groups : array-like of shape (n,), default=None
         Group of every row (patient, document, user). Whole groups are resampled.
     stratified : bool, default=False
@@ -126,9 +127,10 @@ def confidence_interval(
     counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
-    matrix = counts.counts.astype(float)
     if method in BINOMIAL:
+        matrix = counts._matrix_for([found], positive)
         return _of_proportion(matrix, found, positive, level, method)
+    matrix = _whole_counts(counts)
     named = groups is not None
     grouped = GroupedRows(y_true, y_pred, groups, counts.labels) if named else None
     return resampling.interval(matrix, grouped, found, positive)
@@ -199,7 +201,7 @@ def bootstrap_distribution(
         estimand="model",
     )
     value_of = partial(found.evaluate, positive=positive)
-    return resampling.distribution(counts.counts.astype(float), grouped, value_of, about)
+    return resampling.distribution(_whole_counts(counts), grouped, value_of, about)
 
 
 def _of_proportion(matrix, metric, positive, level, method):
@@ -269,7 +271,6 @@ class _Resampling:
 
     def interval(self, matrix, grouped, metric, positive):
         """Bootstrap interval of every matrix of a stack."""
-        _refuse_fractions(matrix)
         value_of = partial(metric.evaluate, positive=positive)
         seed = resolve_seed(self.random_state)  # one for all matrices: a stack equals a loop
         flat = matrix.reshape(-1, *matrix.shape[-2:])
@@ -280,7 +281,6 @@ class _Resampling:
 
     def distribution(self, matrix, grouped, value_of, about):
         """Replicates of every matrix of a stack."""
-        _refuse_fractions(matrix)
         seed = resolve_seed(self.random_state)
         flat = matrix.reshape(-1, *matrix.shape[-2:])
         check_draws(self.n_resamples, len(flat))
@@ -318,13 +318,16 @@ class _Resampling:
         return bca_interval(values, float(value_of(matrix[None])[0]), influence, self.level)
 
 
-def _refuse_fractions(matrix):
+def _whole_counts(counts):
+    """Matrix of floats that rows can be drawn from; equal weights do no harm."""
+    matrix = counts.counts.astype(float)
     refuse_if(
-        matrix.size and np.any(matrix != np.rint(matrix)),
+        np.any(matrix != np.rint(matrix)) or np.any(matrix != counts._row_weights.rows),
         "y_true",
         "the bootstrap needs whole counts, but these come from sample weights. "
         "Use credible_interval, which takes the effective sample size.",
     )
+    return matrix
 
 
 def _warn_degenerate(metric, low, high):

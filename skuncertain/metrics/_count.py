@@ -1,11 +1,17 @@
 """Counting: checks of counts, and from true and predicted labels to confusion matrices."""
 
+from __future__ import annotations
+
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from skuncertain._numerics.row_weights import RowWeights
+from skuncertain._utils.typing import LabelLike, MetricLike
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, refuse_mask
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._gradients import effective_matrix, rows_behind
 from skuncertain.metrics._groups import encode_groups, merged_groups, place_sums
 from skuncertain.metrics._labels import (
     as_labels,
@@ -14,6 +20,8 @@ from skuncertain.metrics._labels import (
     encode,
     sorted_labels,
 )
+from skuncertain.metrics._registry import get_metric
+from skuncertain.posteriors._base import plain
 
 _FIRST = 1000  # groups
 
@@ -95,15 +103,16 @@ def check_counts(counts):
 def count_labels(y_true, y_pred, labels=None, sample_weight=None):
     """Confusion matrix of two columns of labels, and the labels of its classes.
 
-    By default the classes are the labels that occur. With weights the matrix is scaled to Kish's
-    effective sample size.
+    By default the classes are the labels that occur. With weights that are not all 1 it is
+    `RowWeights` in place of the matrix.
     """
+    given = y_true, y_pred
     y_true, y_pred = check_targets(y_true, y_pred)
     found = None if sample_weight is not None else count_pairs(y_true, y_pred)
     if labels is None:
         labels = sorted_labels(y_true, y_pred) if found is None else found[0]
         if len(labels) == 1:
-            labels = complete_single_label(labels)
+            labels = complete_single_label(labels, *given)
     labels = as_labels(labels)
     size = len(labels)
     if found is not None and set(found[0]) <= set(labels):
@@ -116,9 +125,9 @@ def count_labels(y_true, y_pred, labels=None, sample_weight=None):
         counts = np.bincount(cell, minlength=size**2)
     else:
         weight = _check_weights(sample_weight, cell.size)
-        effective = weight.sum() ** 2 / np.square(weight).sum()
-        share = np.bincount(cell, weights=weight, minlength=size**2) / weight.sum()
-        counts = share * effective
+        if np.any(weight != 1):
+            return RowWeights.of_cells(cell, weight, (size, size)), labels
+        counts = np.bincount(cell, minlength=size**2)
     return counts.reshape(size, size), labels
 
 
@@ -179,7 +188,7 @@ def _check_weights(sample_weight, size):
         "sample_weight",
         "sample_weight must be finite, >= 0 and not all zero.",
     )
-    return weight / weight.max()  # their scale is irrelevant, their squares must not overflow
+    return weight
 
 
 class GroupedRows:
@@ -225,3 +234,143 @@ class GroupedRows:
 
 def _all_equal(values, value):
     return bool(np.all((values if isinstance(values, np.ndarray) else values.data) == value))
+
+
+class HasRowWeights:
+    """Base of ConfusionCounts: rows with weights, and what they are worth."""
+
+    counts: np.ndarray
+    labels: tuple
+    pos_label: Any
+    _weights: RowWeights | None
+    _make: Any
+    positive_index: Any
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows had weights that are not all 1."""
+        return self._weights is not None
+
+    @property
+    def _cells(self):
+        """Counts, or the weights of rows."""
+        return self.counts if self._weights is None else self._weights
+
+    @property
+    def _row_weights(self) -> RowWeights:
+        """Sums of weights, their squares and rows in every cell; counted rows have the weight 1."""
+        return RowWeights.of_counts(self.counts) if self._weights is None else self._weights
+
+    def _apply(self, function, labels=None, pos_label=None):
+        """Counts after adding or selecting cells of all sums alike."""
+        cells = self._cells
+        new = cells.apply(function) if self.weighted else function(cells)
+        if labels is None:
+            labels, pos_label = self.labels, self.pos_label
+        return self._make(new, labels, pos_label)
+
+    def _matrix_for(self, metrics, positive, prevalence=None):
+        """Matrix of floats on which a posterior of the metrics rests.
+
+        Without weights these are the counts. With weights they have the size of the metric; that of
+        several together is the smallest.
+        """
+        if self._weights is None:
+            return self.counts.astype(float)
+        found = [effective_matrix(self._weights, m, positive, prevalence) for m in metrics]
+        return np.take_along_axis(
+            np.stack(found),
+            np.argmin([m.sum(axis=(-2, -1), keepdims=True) for m in found], axis=0)[None],
+            axis=0,
+        )[0]
+
+    @classmethod
+    def from_dict(cls, known: Any) -> Any:
+        """Counts from their plain representation.
+
+        Parameters
+        ----------
+        known : dict
+            What `to_dict` returned, also after a journey through JSON.
+
+        Returns
+        -------
+        ConfusionCounts
+            The counts.
+        """
+        needed, names = ("counts", "labels", "pos_label"), ("total", "squares", "cubes", "rows")
+        weights = known.get("weights") if isinstance(known, dict) else None
+        complete = isinstance(known, dict) and all(name in known for name in needed)
+        if weights is not None:
+            complete = complete and all(name in weights for name in (*names, "exponent"))
+        refuse_if(
+            not complete,
+            "known",
+            "known must be what ConfusionCounts.to_dict returned, got {value}.",
+            known,
+        )
+        counted = weights is None
+        cells = check_counts(known["counts"]) if counted else RowWeights.from_dict(weights)
+        refuse_if(
+            not counted and not cells.sound(),
+            "known",
+            "the weights of known must be sums of powers of weights for every cell of its tables.",
+        )
+        return cls._make(cells, known["labels"], known["pos_label"])
+
+    @classmethod
+    def stack(cls, parts: Any) -> Any:
+        """Put counts of the same labels together, such as those of folds.
+
+        Parameters
+        ----------
+        parts : sequence of ConfusionCounts
+            Of one shape; weights of their rows have one scale.
+
+        Returns
+        -------
+        ConfusionCounts
+            With one more axis of the stack, the first one.
+        """
+        parts = list(parts) if hasattr(parts, "__iter__") else []
+        refuse_if(
+            not parts or not all(isinstance(part, HasRowWeights) for part in parts),
+            "parts",
+            "parts must be ConfusionCounts, at least one, got {value}.",
+            parts,
+        )
+        same = {(part.labels, part.pos_label, part.counts.shape) for part in parts}
+        refuse_if(
+            len(same) > 1,
+            "parts",
+            "parts must have the same labels, pos_label and shape. Pass the same labels= when "
+            "counting.",
+        )
+        if any(part.weighted for part in parts):
+            cells = RowWeights.stack([part._row_weights for part in parts])
+        else:
+            cells = np.stack([part.counts for part in parts])
+        return cls._make(cells, parts[0].labels, parts[0].pos_label)
+
+    def effective_rows(self, metric: MetricLike, *, pos_label: LabelLike = None) -> Any:
+        """Number of rows that the data are worth to a metric.
+
+        Without weights, and with equal ones, it is the number of rows that the metric is made of:
+        those of the class for recall, all for accuracy. With weights it is fewer, and depends on
+        how the weights go with the errors; never more. The method notes have the formula.
+
+        Parameters
+        ----------
+        metric : str, Metric or callable
+            See :func:`get_metric`.
+        pos_label : label, default=None
+            Positive class, by default that of the counts.
+
+        Returns
+        -------
+        float or ndarray
+            The number, of each matrix.
+        """
+        found = get_metric(metric)
+        positive = self.positive_index(found, pos_label)
+        return plain(rows_behind(self._matrix_for([found], positive), found, positive))

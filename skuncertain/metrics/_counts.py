@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from skuncertain._numerics.row_weights import RowWeights
 from skuncertain._utils.typing import (
     LabelLike,
     LabelsLike,
@@ -26,9 +27,16 @@ from skuncertain._utils.validation import (
     is_integer,
     refuse_if,
 )
-from skuncertain.metrics._count import check_counts, count_labels, fitting_counts
+from skuncertain.metrics._count import HasRowWeights, check_counts, count_labels, fitting_counts
 from skuncertain.metrics._formulas import collapse, score_of, two_by_two
-from skuncertain.metrics._labels import as_labels, check_pos_label, frame_labels, plain_label
+from skuncertain.metrics._labels import (
+    as_labels,
+    check_pos_label,
+    frame_labels,
+    index_without,
+    plain_label,
+    refuse_nameless,
+)
 from skuncertain.metrics._model import build_model, draw_metrics
 from skuncertain.metrics._posterior import (
     BetterThanChance,
@@ -38,7 +46,7 @@ from skuncertain.metrics._posterior import (
     question_of,
 )
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
-from skuncertain.metrics._registry import canonical_name, get_metric, named_metrics
+from skuncertain.metrics._registry import canonical_name, get_metric, is_symmetric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
@@ -46,7 +54,7 @@ from skuncertain.posteriors._dirichlet import DirichletPosterior
 from skuncertain.posteriors._joint import JointPosterior
 
 
-class ConfusionCounts(HasMatrixReport):
+class ConfusionCounts(HasRowWeights, HasMatrixReport):
     r"""Confusion matrix, or a stack of them, that knows its labels.
 
     Parameters
@@ -58,8 +66,9 @@ class ConfusionCounts(HasMatrixReport):
     labels : sequence, default=None
         The C class labels; by default those of a pandas table, otherwise 0, ..., C - 1.
     pos_label : label, default=None
-        The positive class. With two classes the default is 1 if 1 is a label, otherwise the last
-        label. With more classes there is none unless it is given.
+        The positive class. By default the larger one of the labels 0 and 1, -1 and 1, 1 and 2,
+        or False and True. Other labels have none unless it is given: metrics that depend on it
+        are then refused.
 
     Attributes
     ----------
@@ -101,6 +110,7 @@ class ConfusionCounts(HasMatrixReport):
     labels: tuple
     pos_label: LabelLike
     _positive: int | None
+    _weights: RowWeights | None
 
     def __init__(
         self, counts: ArrayLike, *, labels: LabelsLike | None = None, pos_label: LabelLike = None
@@ -109,7 +119,9 @@ class ConfusionCounts(HasMatrixReport):
             labels = frame_labels(counts) if labels is None else labels
         self._set(check_counts(counts), labels, pos_label)
 
-    def _set(self, counts, labels, pos_label):
+    def _set(self, counts, labels, pos_label, *columns):
+        weights = counts if isinstance(counts, RowWeights) else None
+        counts = counts if weights is None else weights.counts
         n_classes = counts.shape[-1]
         labels = tuple(range(n_classes)) if labels is None else as_labels(labels)
         refuse_if(
@@ -119,20 +131,21 @@ class ConfusionCounts(HasMatrixReport):
         )
         counts = np.array(counts)
         counts.flags.writeable = False
-        pos_label = check_pos_label(labels, pos_label)
+        pos_label = check_pos_label(labels, pos_label, *columns)
         positive = None if pos_label is None else labels.index(pos_label)
-        vars(self).update(counts=counts, labels=labels, pos_label=pos_label, _positive=positive)
+        vars(self).update(counts=counts, labels=labels, pos_label=pos_label)
+        vars(self).update(_positive=positive, _weights=weights)
         return self
 
     def __setattr__(self, name, value):
         raise AttributeError(f"ConfusionCounts cannot be changed: make new ones to set {name!r}.")
 
     def __reduce__(self):
-        return self._make, (self.counts, self.labels, self.pos_label)
+        return self._make, (self._cells, self.labels, self.pos_label)
 
     @classmethod
     def _make(cls, counts, labels, pos_label):
-        """Counts that are known to be right, also fractional ones."""
+        """Counts that are known to be right, also fractional ones, or the weights of rows."""
         return cls.__new__(cls)._set(counts, labels, pos_label)
 
     @classmethod
@@ -155,10 +168,12 @@ class ConfusionCounts(HasMatrixReport):
             All classes, in order. By default those that occur, sorted. Give it when a chunk or fold
             may lack a class; labels outside it are refused.
         pos_label : label, default=None
-            The positive class, see :class:`ConfusionCounts`.
+            The positive class, see :class:`ConfusionCounts`. Of two classes of an ordered
+            categorical (pandas, or an Enum of polars) the later one is the default.
         sample_weight : array-like of shape (n,), default=None
-            Weights. The weighted shares of the cells are multiplied with Kish's effective sample
-            size (sum w)**2 / sum w**2, so the counts are fractional.
+            Importance of the rows, not their frequencies: a row of weight 3 is one row. `counts`
+            are then the weighted shares times Kish's effective size (sum w)**2 / sum w**2, and
+            fractional. A posterior rests on the size of its own metric, see `effective_rows`.
 
         Returns
         -------
@@ -166,7 +181,7 @@ class ConfusionCounts(HasMatrixReport):
             The counts.
         """
         counts, labels = count_labels(y_true, y_pred, labels, sample_weight)
-        return cls._make(counts, labels, pos_label)
+        return cls.__new__(cls)._set(counts, labels, pos_label, y_true, y_pred)
 
     @classmethod
     def from_binary(
@@ -188,7 +203,8 @@ class ConfusionCounts(HasMatrixReport):
         labels : sequence of 2 labels, default=(0, 1)
             Labels of the two classes.
         pos_label : label, default=None
-            Which of them is the positive class, see :class:`ConfusionCounts`.
+            Which of them is the positive class, see :class:`ConfusionCounts`; with names it must
+            be given.
 
         Returns
         -------
@@ -198,6 +214,8 @@ class ConfusionCounts(HasMatrixReport):
         names = as_labels(labels)
         refuse_if(len(names) != 2, "labels", f"labels must hold two labels, got {len(names)}.")
         pos_label = check_pos_label(names, pos_label)
+        if pos_label is None:
+            refuse_nameless("the table", names)
         rows = two_by_two(*fitting_counts("the cells", tp=tp, fn=fn, fp=fp, tn=tn))
         if names.index(pos_label) == 0:
             rows = rows[..., ::-1, ::-1]
@@ -231,8 +249,7 @@ class ConfusionCounts(HasMatrixReport):
             raise IndexError("a single confusion matrix cannot be indexed; use .counts")
         # Only the stack axes are indexed; cells are in .counts
         which = np.arange(int(np.prod(self.shape))).reshape(self.shape)[index]
-        part = self.counts.reshape(-1, *self.counts.shape[-2:])[which]
-        return self._make(part, self.labels, self.pos_label)
+        return self._apply(lambda x: x.reshape(-1, *x.shape[-2:])[which])
 
     def __iter__(self) -> Iterator[ConfusionCounts]:
         return (self[k] for k in range(len(self)))
@@ -249,7 +266,9 @@ class ConfusionCounts(HasMatrixReport):
                 f"{list(other.labels)} (pos_label={other.pos_label!r}). Pass the same labels= when "
                 "counting."
             )
-        return self._make(self.counts + other.counts, self.labels, self.pos_label)
+        if not (self.weighted or other.weighted):
+            return self._make(self.counts + other.counts, self.labels, self.pos_label)
+        return self._make(self._row_weights + other._row_weights, self.labels, self.pos_label)
 
     __radd__ = __add__
 
@@ -260,6 +279,7 @@ class ConfusionCounts(HasMatrixReport):
             self.labels == other.labels
             and self.pos_label == other.pos_label
             and np.array_equal(self.counts, other.counts)
+            and self._row_weights.same_spread(other._row_weights)
         )
 
     def __hash__(self):
@@ -293,7 +313,7 @@ class ConfusionCounts(HasMatrixReport):
             f"axis must be a stack axis in 0..{depth - 1}, got {{value}}.",
             axis,
         )
-        return self._make(self.counts.sum(axis=axes), self.labels, self.pos_label)
+        return self._apply(lambda x: x.sum(axis=axes))
 
     def one_vs_rest(self, pos_label: LabelLike) -> ConfusionCounts:
         """Two-by-two counts of one class against all others.
@@ -309,9 +329,9 @@ class ConfusionCounts(HasMatrixReport):
             Counts with the labels ``("rest", pos_label)``.
         """
         index = self._index(pos_label)
-        rows = two_by_two(*collapse(self.counts, index))
         rest_label = "rest" if self.labels[index] != "rest" else "others"
-        return self._make(rows, (rest_label, self.labels[index]), self.labels[index])
+        labels = rest_label, self.labels[index]
+        return self._apply(lambda x: two_by_two(*collapse(x, index)), labels, labels[1])
 
     def __repr__(self):
         def show(number):  # all digits of a count; fractional ones come from weights
@@ -345,12 +365,15 @@ class ConfusionCounts(HasMatrixReport):
         Returns
         -------
         dict
-            Keys ``counts``, ``labels``, ``pos_label``.
+            Keys ``counts``, ``labels``, ``pos_label``; with weights also ``weights``, the sums
+            ``total`` and ``squares`` (in units of ``2**exponent``) and the ``rows`` of every cell.
         """
+        weights = {"weights": self._weights.to_dict()} if self._weights is not None else {}
         return {
             "counts": self.counts.tolist(),
             "labels": list(self.labels),
             "pos_label": self.pos_label,
+            **weights,
         }
 
     def to_frame(self) -> Any:
@@ -376,7 +399,7 @@ class ConfusionCounts(HasMatrixReport):
     # Posteriors and intervals
 
     def positive_index(self, metric: MetricLike, pos_label: LabelLike = None) -> int | None:
-        """Index of the positive class, or None for a metric that needs none.
+        """Index of the positive class, or None if there is none and the metric needs none.
 
         Parameters
         ----------
@@ -390,10 +413,10 @@ class ConfusionCounts(HasMatrixReport):
         int or None
             The index.
         """
-        positive = self._positive if pos_label is None else self._index(pos_label)
-        if positive is None and get_metric(metric).average == "binary":
-            return get_metric(metric).positive_index(self.n_classes, None)  # it says what to do
-        return positive
+        label = self.pos_label if pos_label is None else check_pos_label(self.labels, pos_label)
+        if label is not None:
+            return self.labels.index(label)
+        return index_without(get_metric(metric), self.labels)
 
     def score(
         self, metric: MetricLike, *, pos_label: LabelLike = None, zero_division: float = np.nan
@@ -466,12 +489,16 @@ class ConfusionCounts(HasMatrixReport):
         """
         found = get_metric(metric)
         options = PosteriorOptions(prior, model, prevalence, n_draws, random_state)
-        return PosteriorRequest(
-            self,
-            found,
-            self.positive_index(found, pos_label),
-            options.checked(self.n_classes, one_metric=True),
-        ).posterior()
+        options = options.checked(self.n_classes, one_metric=True)
+        positive = self._positive_for(found, options, pos_label)
+        return PosteriorRequest(self, found, positive, options).posterior()
+
+    def _positive_for(self, metric, options, pos_label):
+        """Index of the positive class of a question, whose prior or prevalence may need one."""
+        about = options.about_positive()
+        if about and self.n_classes == 2 and pos_label is None and self.pos_label is None:
+            refuse_nameless(about, self.labels)
+        return self.positive_index(metric, pos_label)
 
     def joint_posterior(
         self,
@@ -506,12 +533,14 @@ class ConfusionCounts(HasMatrixReport):
         options = PosteriorOptions(prior, model, prevalence, n_draws, random_state).checked(
             self.n_classes
         )
-        of_one_class = next((metric for metric in found if metric.average == "binary"), found[0])
-        positive = self.positive_index(of_one_class, pos_label)
+        binary = [metric for metric in found if metric.average == "binary"]
+        of_one_class = next((m for m in binary if not is_symmetric(m)), (*binary, *found)[0])
+        positive = self._positive_for(of_one_class, options, pos_label)
         positive = self.n_classes - 1 if positive is None else positive
         n = None if n is None else check_integer("n", n, low=1, high=2**53)
         resolved = resolve_prior(options.prior, self.n_classes, positive=positive)
-        joint = build_model(self.counts.astype(float), resolved, options, positive)
+        matrix = self._matrix_for(found, positive, options.prevalence)
+        joint = build_model(matrix, resolved, options, positive)
         draws, seed = draw_metrics(joint, found, positive, options, n=n)
         draws.flags.writeable = False
         names = tuple(metric.name for metric in found)
@@ -567,21 +596,3 @@ class ConfusionCounts(HasMatrixReport):
         below, above = posterior.cdf(-rope), 1 - np.asarray(posterior.cdf(rope))
         middle = np.maximum(1 - below - above, 0.0) if rope else np.zeros_like(above)
         return BetterThanChance(plain(above), plain(middle), plain(below))
-
-
-def counts_of(y_true, y_pred, groups, **options):
-    """Counts of true and predicted labels, or those that were given in place of labels."""
-    if not isinstance(y_true, ConfusionCounts):
-        refuse_if(
-            y_pred is None,
-            "y_pred",
-            "y_pred is missing: pass y_true and y_pred, or ConfusionCounts alone.",
-        )
-        return ConfusionCounts.from_predictions(y_true, y_pred, **options)
-    for name, value in {"y_pred": y_pred, **options, "groups": groups}.items():
-        refuse_if(
-            value is not None and name != "pos_label",
-            name,
-            f"{name} cannot be combined with counts: pass labels instead.",
-        )
-    return y_true

@@ -24,7 +24,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain.metrics._bootstrap import group_posterior
 from skuncertain.metrics._count import GroupedRows, fitting_counts
-from skuncertain.metrics._counts import ConfusionCounts, counts_of
+from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
@@ -70,7 +70,7 @@ def metric_posterior(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     sample_weight : array-like of shape (n,), default=None
         Weights, see :meth:`ConfusionCounts.from_predictions`.
     groups : array-like of shape (n,), default=None
@@ -97,7 +97,7 @@ def metric_posterior(
     >>> from skuncertain.metrics import metric_posterior
     >>> y_true = ["cat"] * 40 + ["dog"] * 60
     >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
-    >>> posterior = metric_posterior(y_true, y_pred, metric="f1")
+    >>> posterior = metric_posterior(y_true, y_pred, metric="f1", pos_label="dog")
     >>> round(posterior.prob(0.8, 1.0), 2)
     0.96
     """
@@ -109,7 +109,7 @@ def metric_posterior(
         counts.n_classes, one_metric=groups is None
     )
     # The positive class of labels is known by now.
-    positive = counts.positive_index(found, pos_label if counts is y_true else None)
+    positive = counts._positive_for(found, options, pos_label if counts is y_true else None)
     if groups is None:
         return PosteriorRequest(counts, found, positive, options).posterior()
     refuse_if(
@@ -172,7 +172,7 @@ def credible_interval(
     >>> from skuncertain import ConfusionCounts, credible_interval
     >>> y_true = ["cat"] * 40 + ["dog"] * 60
     >>> y_pred = ["cat"] * 35 + ["dog"] * 55 + ["cat"] * 10
-    >>> credible_interval(y_true, y_pred, metric="f1")
+    >>> credible_interval(y_true, y_pred, metric="f1", pos_label="dog")
     Interval(low=0.79..., high=0.92...)
     >>> credible_interval(ConfusionCounts([[35, 5], [10, 50]]), metric="f1")
     Interval(low=0.79..., high=0.92...)
@@ -283,3 +283,21 @@ def _question_of_proportion(metric, pos_label):
         "greater_is_better": found.greater_is_better,
         "pos_label": label,
     }
+
+
+def counts_of(y_true, y_pred, groups, **options):
+    """Counts of true and predicted labels, or those that were given in place of labels."""
+    if not isinstance(y_true, ConfusionCounts):
+        refuse_if(
+            y_pred is None,
+            "y_pred",
+            "y_pred is missing: pass y_true and y_pred, or ConfusionCounts alone.",
+        )
+        return ConfusionCounts.from_predictions(y_true, y_pred, **options)
+    for name, value in {"y_pred": y_pred, **options, "groups": groups}.items():
+        refuse_if(
+            value is not None and name != "pos_label",
+            name,
+            f"{name} cannot be combined with counts: pass labels instead.",
+        )
+    return y_true

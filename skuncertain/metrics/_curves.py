@@ -44,6 +44,7 @@ class _Band:
     band: str
     n_positive: int
     n_negative: int
+    pos_label: Any
     area: Posterior
     low: np.ndarray
     high: np.ndarray
@@ -60,10 +61,11 @@ class _Band:
 
     def __repr__(self):
         low, high = self.area.interval(self.level)
+        label = "" if self.pos_label == 1 else f"pos_label={self.pos_label!r}, "
         return (
-            f"{type(self).__name__}({self.band}, level={self.level:g}, {self.n_positive} positives,"
-            f" {self.n_negative} negatives, {self.area.metric}={float(self.area.observed):.3f} "
-            f"[{low:.3f}, {high:.3f}])"
+            f"{type(self).__name__}({self.band}, level={self.level:g}, {label}"
+            f"{self.n_positive} positives, {self.n_negative} negatives, {self.area.metric}="
+            f"{float(self.area.observed):.3f} [{low:.3f}, {high:.3f}])"
         )
 
     def _arrays(self):
@@ -86,6 +88,7 @@ class _Band:
             "level": self.level,
             "n_positive": self.n_positive,
             "n_negative": self.n_negative,
+            "pos_label": self.pos_label,
             "area": self.area.to_dict(self.level),
             "skuncertain": __version__,
         }
@@ -114,6 +117,8 @@ class RocBand(_Band):
         "simultaneous" or "pointwise".
     n_positive, n_negative : int
         Rows of both classes.
+    pos_label : label
+        The positive class.
     area : Posterior
         Posterior of the area under the curve.
     low, high : ndarray of shape (k,)
@@ -181,6 +186,8 @@ class PrecisionRecallBand(_Band):
         "simultaneous" or "pointwise".
     n_positive, n_negative : int
         Rows of both classes.
+    pos_label : label
+        The positive class.
     area : Posterior
         Posterior of the average precision.
     low, high : ndarray of shape (k,)
@@ -402,7 +409,7 @@ def roc_band(
     prior : float, default=None
         Pseudo-rows on each side of a rate, for method "beta"; by default 1/2.
     labels, pos_label : object, default=None
-        See :func:`auc_posterior`.
+        See :func:`average_precision_posterior`.
 
     Returns
     -------
@@ -446,6 +453,7 @@ def roc_band(
         band=band,
         n_positive=int(positive.sum()),
         n_negative=int((~positive).sum()),
+        pos_label=rows.labels[rows.classes[0]],
         area=ranking_posterior(rows, area, "roc_auc"),
         fpr=_places(boxes.fpr, rate),
         low=np.empty(0),
@@ -489,7 +497,7 @@ def precision_recall_band(
         Share of positives, if it is known or that of another population is meant. By default it is
         as uncertain as the rows leave it.
     labels, pos_label : object, default=None
-        See :func:`auc_posterior`.
+        See :func:`average_precision_posterior`.
 
     Returns
     -------
@@ -538,6 +546,7 @@ def precision_recall_band(
         band=band,
         n_positive=m1,
         n_negative=m0,
+        pos_label=rows.labels[rows.classes[0]],
         area=ranking_posterior(rows, estimate, "average_precision"),
         recall=_places(boxes.tpr, rate),
         low=np.empty(0),
@@ -580,7 +589,7 @@ def _curve(positive, score):
 
 def _one_ranking(y_true, y_score, labels, pos_label):
     pooling = "pooled" if of_folds(y_score) else None
-    rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
+    rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling, what="the curve")
     refuse_if(
         rows.n_scored > 1,
         "pos_label",

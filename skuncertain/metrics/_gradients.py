@@ -1,4 +1,4 @@
-"""How a metric changes with every cell of the confusion matrix.
+"""How a metric changes with every cell of the confusion matrix, and what weighted rows tell of it.
 
 Metrics of two classes, and averages of them over classes, are differentiated by the complex step,
 f'(x) = Im f(x + ih) / h, which is exact to rounding; metrics of the whole matrix have their
@@ -8,11 +8,42 @@ derivative written out. A function of the user is differenced cell by cell.
 import numpy as np
 
 from skuncertain._utils.validation import refuse_if
-from skuncertain.metrics._formulas import collapse, kappa_weights, one_vs_rest, spread_cells
-from skuncertain.metrics._registry import class_function
+from skuncertain.metrics._formulas import (
+    RATE_OF_ODDS,
+    collapse,
+    kappa_weights,
+    one_vs_rest,
+    proportion_masks,
+    spread_cells,
+)
+from skuncertain.metrics._model import given_frequencies
+from skuncertain.metrics._priors import cell_prior
+from skuncertain.metrics._registry import class_function, get_metric
 
 MAX_CLASSES_DIFFERENCED = 100  # a user's function is evaluated twice per cell
 _STEP = 1e-100
+
+
+def without_empty_cells(matrix):
+    """Matrices with a prior, so that every derivative exists.
+
+    With many classes 1/2 per cell would be more errors than there are rows; one pseudo-row per
+    class, as right as the others, is not.
+    """
+    return matrix + (0.5 if matrix.shape[-1] == 2 else cell_prior("shared", matrix))
+
+
+def metric_slope(matrix, metric, positive):
+    """Derivatives of a metric, or of the proportion that it is made of, as F1 of the Jaccard index.
+
+    At matrices without empty cells.
+    """
+    masks = proportion_masks(metric, matrix.shape[-1], positive)
+    if masks is None:
+        return metric_gradient(matrix, metric, positive)
+    success, failure = masks
+    hits, misses = (_total(matrix * mask) for mask in masks)
+    return (success * misses - failure * hits) / (hits + misses) ** 2
 
 
 def metric_gradient(matrix, metric, positive):
@@ -137,3 +168,79 @@ def _differenced(matrix, metric):
             change = metric.evaluate(matrix + step) - metric.evaluate(matrix - step)
             result[..., i, j] = change / (2 * step[..., i, j])
     return result
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows with weights
+
+
+def effective_matrix(weights, metric, positive, prevalence=None):
+    """Weighted shares of the cells, times the rows that the weights are worth to a metric.
+
+    The rows of a proportion are those of its denominator: the cells within it have its size.
+    """
+    size, inside = _worth(weights, metric, positive, prevalence)
+    # A class without rows has no size of its own.
+    return np.where(size > 0, weights.scaled(size, inside), weights.counts)
+
+
+def effective_folds(weights, metric, positive, n_repeats):
+    """The same of folds ``(..., splits, C, C)``: all together they have the size of their sum."""
+    pooled = weights.apply(lambda x: x.sum(axis=-3) / n_repeats)
+    size, inside = _worth(pooled, metric, positive)
+    everywhere = np.ones_like(inside)
+    of_all = pooled.scaled(pooled.kish(everywhere), everywhere, weights)
+    return np.where(np.expand_dims(size, -3) > 0, pooled.scaled(size, inside, weights), of_all)
+
+
+def rows_behind(matrix, metric, positive):
+    """Rows that a metric is made of: its denominator, or all."""
+    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    masks = proportion_masks(metric, matrix.shape[-1], positive)
+    return (matrix if masks is None else matrix[..., masks[0] | masks[1], None]).sum(axis=(-2, -1))
+
+
+def _worth(weights, metric, positive, prevalence=None):
+    """Rows that weighted rows are worth to a metric ``(..., 1, 1)``, and the cells that count."""
+    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    n_classes = weights.total.shape[-1]
+    masks = proportion_masks(metric, n_classes, positive)
+    # At another prevalence only what lies within one true class is still a proportion of rows.
+    if masks is not None and (prevalence is None or np.any(masks, axis=(0, 2)).sum() == 1):
+        hits, misses = (_total(weights.total * mask) for mask in masks)
+        share = misses / np.where(hits + misses > 0, hits + misses, 1.0)
+        return weights.worth(masks, (share, 1 - share)), masks[0] | masks[1]
+    right = np.eye(n_classes, dtype=bool)
+    sides = right, ~right
+    base = without_empty_cells(weights.counts)
+    u2 = np.square(_influence(base, metric, positive, prevalence))
+    known = np.all(np.isfinite(u2), axis=(-2, -1), keepdims=True)
+    u2 = np.where(known & (_total(base * u2 * right) * _total(base * u2 * ~right) > 0), u2, 1.0)
+    # Without derivatives all rows count alike.
+    variance = [_total(base * u2 * side) for side in sides]
+    relative = sum(
+        u2 * side * _total(base * side) / v for side, v in zip(sides, variance, strict=True)
+    )
+    shares = [v / (variance[0] + variance[1]) for v in variance]
+    return weights.worth(sides, shares, relative), right | ~right
+
+
+def _influence(base, metric, positive, prevalence):
+    """How a row of each cell moves a metric, with the mean 0; NaN if nobody knows."""
+    n_classes = base.shape[-1]
+    if metric.user and n_classes > MAX_CLASSES_DIFFERENCED:
+        return np.full(base.shape, np.nan)
+    if prevalence is None:
+        slope = metric_slope(base, metric, positive)
+    else:
+        shares, _ = given_frequencies(prevalence, n_classes, positive, base.shape[:-2])
+        # A class that does not occur there keeps a trace, so that derivatives exist.
+        shares = np.maximum(shares / shares.sum(axis=-1, keepdims=True), 1e-9)[..., None]
+        rows = base.sum(axis=-1, keepdims=True)
+        there = metric_slope(base / rows * shares, metric, positive)
+        slope = shares / rows * (there - (base / rows * there).sum(axis=-1, keepdims=True))
+    return slope - _total(base * slope) / _total(base)
+
+
+def _total(part):
+    return part.sum(axis=(-2, -1), keepdims=True)

@@ -7,6 +7,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from skuncertain._utils.validation import as_array, nearest_name, quoted, refuse_if
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._formulas import AVERAGED
+from skuncertain.metrics._registry import is_symmetric
 
 
 def frame_labels(frame):
@@ -72,8 +74,16 @@ def plain_label(label, name="labels"):
     return value
 
 
-def check_pos_label(labels, pos_label):
-    """Return the positive one of the labels, or None if there are many and none was named."""
+_CODED = ({0, 1}, {-1, 1}, {1, 2})  # pairs of labels of which the larger one is positive
+
+
+def check_pos_label(labels, pos_label=None, *columns):
+    """Return the positive one of the labels, or None if nothing tells which one it is.
+
+    The one place where it is decided. Two classes have a positive one if they are coded as 0 and 1,
+    -1 and 1, 1 and 2 or as booleans, or if one of the columns of labels is an ordered categorical:
+    the larger one. It is not guessed from the order of names.
+    """
     if pos_label is not None:
         label = plain_label(pos_label, "pos_label")
         if label not in labels:
@@ -83,10 +93,62 @@ def check_pos_label(labels, pos_label):
                 parameter="pos_label",
             )
         return labels[labels.index(label)]
-    if len(labels) > 2:
+    if len(labels) != 2:
         return None
-    ones = (label for label in labels if not isinstance(label, str) and label == 1)  # 1.0, True
-    return next(ones, labels[-1])
+    order = _order(columns)
+    if set(labels) <= set(order):
+        return max(labels, key=order.index)
+    return max(labels) if set(labels) in _CODED else None
+
+
+def _order(columns):
+    """Categories of the first column that is an ordered categorical; none without such."""
+    return next((found for found in map(_categories, columns) if found), [])
+
+
+def _categories(column):
+    """Categories of an ordered categorical of pandas or an Enum of polars, in their order."""
+    dtype = getattr(column, "dtype", None)
+    kind = type(dtype)
+    enum = kind.__name__ == "Enum" and kind.__module__.partition(".")[0] == "polars"
+    if not enum and getattr(dtype, "ordered", None) is not True:
+        return []
+    return [plain_label(label) for label in dtype.categories]
+
+
+def positive_of(metric, labels, pos_label=None, *columns):
+    """Index of the positive class; None for a metric that needs none, if there is none.
+
+    A metric of one class is refused without it. `columns` are those of `check_pos_label`.
+    """
+    label = check_pos_label(labels, pos_label, *columns)
+    return index_without(metric, labels) if label is None else labels.index(label)
+
+
+def index_without(metric, labels):
+    """Index that a metric may have although no class is known to be the positive one, or None."""
+    if metric.average != "binary":
+        return None
+    if len(labels) == 2 and is_symmetric(metric):
+        return 1  # the other one gives the same
+    if len(labels) == 2:
+        refuse_nameless(f"metric {metric.name!r}", labels, _average_instead(metric))
+    return metric.positive_index(len(labels), None)  # it says what to do
+
+
+def _average_instead(metric):
+    return f", or ask for {metric.base + '_macro'!r}" if metric.base in AVERAGED else ""
+
+
+def refuse_nameless(what, labels, instead=""):
+    """Refuse a question about the positive one of two classes of which none is known to be it."""
+    first, second = (quoted(label) for label in labels)
+    raise InvalidParameterError(
+        f"{what} is about the positive class, and nothing tells whether that is {first} or "
+        f"{second}.",
+        parameter="pos_label",
+        remedy=f"Name it: pos_label={first} or pos_label={second}{instead}.",
+    )
 
 
 REMEDIES = {
@@ -233,9 +295,12 @@ def with_positive(labels, pos_label):
     return sorted({*labels, plain_label(pos_label)} if one else labels)
 
 
-def complete_single_label(labels):
+def complete_single_label(labels, *columns):
     """Second class when all rows are of one, as far as it is certain."""
     (only,) = labels
+    order = _order(columns)
+    if len(order) == 2 and only in order:
+        return sorted(order)
     partner = {0: 1, 1: 0, -1: 1}.get(only) if not isinstance(only, str) else None
     refuse_if(
         partner is None,
@@ -282,10 +347,3 @@ def encode_together(y_true, predictions, labels=None, pos_label=None, names=None
     labels = as_labels(labels)
     codes = [encode(p, labels, name) for (_, p), name in zip(pairs, names, strict=True)]
     return encode(pairs[0][0], labels, "y_true"), codes, labels
-
-
-def positive_of(metric, labels, pos_label):
-    """Index of the positive class, or None for a metric that needs none."""
-    pos_label = check_pos_label(labels, pos_label)
-    positive = None if pos_label is None else labels.index(pos_label)
-    return metric.positive_index(len(labels), positive) if metric.average == "binary" else positive

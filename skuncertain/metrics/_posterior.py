@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +19,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._exact import exact_posterior, matched_posterior
-from skuncertain.metrics._few_rows import few_rows, warn_small
+from skuncertain.metrics._few_rows import few_rows, warn_small, warn_weighted
 from skuncertain.metrics._formulas import (
     RATE_OF_ODDS,
     collapse,
@@ -28,9 +27,10 @@ from skuncertain.metrics._formulas import (
     proportion_counts,
     two_by_two,
 )
+from skuncertain.metrics._gradients import effective_matrix
 from skuncertain.metrics._model import build_model, draw_metrics, given_frequencies
-from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
-from skuncertain.metrics._registry import Metric, get_metric
+from skuncertain.metrics._priors import RatePrior, cell_prior, check_prior, resolve_prior
+from skuncertain.metrics._registry import Metric, get_metric, is_symmetric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import (
     BetaBinomialPosterior,
@@ -85,6 +85,13 @@ class PosteriorOptions:
         )
         return replace(self, prior=prior)
 
+    def about_positive(self):
+        """What is said about the positive class here, in words; empty if nothing is."""
+        shares = self.prevalence
+        if isinstance(shares, BetaPosterior) or (shares is not None and np.ndim(shares) == 0):
+            return "the prevalence"
+        return "a prior of the rates" if isinstance(self.prior, RatePrior) else ""
+
     def one_dirichlet(self, prior):
         """Whether all cells together are one Dirichlet under this resolved prior."""
         without = prior.per_cell is None and prior.frequencies is None
@@ -102,26 +109,30 @@ class PosteriorRequest:
 
     def posterior(self):
         """Posterior of the metric."""
-        matrix = self.counts.counts.astype(float)
         label = class_of(self.metric, self.counts.labels, self.positive)
-        return posterior_of(matrix, self.metric, self.positive, self.options, label, origin=self)
+        rows = self.counts._row_weights.rows if self.counts.weighted else None
+        return posterior_of(
+            self._matrix, self.metric, self.positive, self.options, label, origin=self, rows=rows
+        )
+
+    @property
+    def _matrix(self):
+        return self.counts._matrix_for([self.metric], self.positive, self.options.prevalence)
 
     @property
     def alpha(self):
         """Shapes of the cells, None unless they are one Dirichlet."""
-        matrix = self.counts.counts.astype(float)
         name = self.metric.name
         rate = get_metric(RATE_OF_ODDS[name]) if name in RATE_OF_ODDS else self.metric
-        seen, _, prior = view_of(matrix, rate, self.positive, self.options)
+        seen, _, prior = view_of(self._matrix, rate, self.positive, self.options)
         if prior.own_proportion or not self.options.one_dirichlet(prior):
             return None
         return seen + cell_prior(prior.value, seen)
 
     def predictive(self, n):
         """Distribution of the metric on a new test set of `n` rows."""
-        matrix = self.counts.counts.astype(float)
         label = class_of(self.metric, self.counts.labels, self.positive)
-        return predictive_of(matrix, self.metric, self.positive, self.options, n, label)
+        return predictive_of(self._matrix, self.metric, self.positive, self.options, n, label)
 
     def updated(self, new_counts):
         """Posterior after more data."""
@@ -133,19 +144,11 @@ class PosteriorRequest:
         return replace(self, counts=self.counts + new_counts).posterior()
 
 
-@lru_cache(maxsize=256)
-def _symmetric(metric):
-    """Whether it is the same which of two classes is the positive one."""
-    cells = np.array([[7.0, 2.0], [3.0, 11.0]])
-    values = [metric.evaluate(cells, positive=k) for k in (0, 1)]
-    return bool(np.isclose(*values, rtol=1e-12, atol=0))
-
-
 def class_of(metric, labels, positive):
     """Class that a metric depends on, or None."""
     if positive is None or metric.average != "binary":
         return None
-    return None if len(labels) == 2 and _symmetric(metric) else labels[positive]
+    return None if len(labels) == 2 and is_symmetric(metric) else labels[positive]
 
 
 def question_of(metric, options, label, n_new=None):
@@ -210,13 +213,17 @@ def view_of(matrix, metric, positive, options):
     return two_by_two(*collapse(matrix, positive)), 1, resolved
 
 
-def posterior_of(matrix, metric, positive, options, label=None, origin=None):
+def posterior_of(matrix, metric, positive, options, label=None, origin=None, rows=None):
     """Posterior of one metric for a stack of matrices ``(..., C, C)`` of floats.
 
-    `label` is the class that it is about, if it is about one.
+    `label` is the class that it is about, if it is about one. `rows` are the numbers of rows behind
+    a matrix of weighted ones.
     """
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
     rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
+    if rows is not None:
+        warn_weighted(matrix, rows, rate, positive)
+    asked = positive
     seen, positive, prior = view_of(matrix, rate, positive, options)
     observed = value_at(seen, metric, positive, options.prevalence)
     about = About(
@@ -232,20 +239,22 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None):
         if isinstance(options.prior, BetaPosterior):
             shapes = _own_shapes(seen, rate, positive, options.prior)
             return _shown(BetaPosterior(**shapes, about=about))
-        return _shown(calibrated_beta(*proportion_counts(seen, rate, positive), about))
+        found = proportion_counts(seen, rate, positive)
+        sides = rows if rows is None else proportion_counts(rows, rate, asked)[:2]
+        return _shown(calibrated_beta(*found, about, rows=sides))
     pseudo = cell_prior(prior.value, seen)
-    rows = seen + pseudo
+    shapes = seen + pseudo
     about = replace(about, closing=weak_prior(seen, pseudo))
     if isinstance(prior.value, str) and prior.value == "shared":
         warn_small(seen, metric, options)
-    warn_undefined(observed, metric, matrix, proper=bool(np.all(rows > 0)))
+    warn_undefined(observed, metric, matrix, proper=bool(np.all(shapes > 0)))
     if options.one_dirichlet(prior):
-        found = proportion_counts(rows, rate, positive)
+        found = proportion_counts(shapes, rate, positive)
         exact = None if found is None else _shown(beta_of(*found, about))
         if exact is not None:
             return exact
-    joint = build_model(seen, prior, options, positive, rows)
-    about = replace(about, few_rows=few_rows(seen, rows, metric, options))
+    joint = build_model(seen, prior, options, positive, shapes)
+    about = replace(about, few_rows=few_rows(seen, shapes, metric, options))
     exact = _shown(exact_posterior(joint, rate, positive, about))
     if exact is not None:
         return exact
@@ -384,33 +393,41 @@ def warn_undefined(observed, metric, matrix, proper):
 # All classes, or all cells, of a matrix at once
 
 
-def class_posterior(matrix, metric, prior):
+def class_posterior(matrix, metric, prior, weights=None):
     """Posterior of precision, recall or F1 of every class, a stack of shape (C,).
 
     The same as asking for one class after the other with ``pos_label``, without going through the
-    whole matrix for each.
+    whole matrix for each. `weights` are those of the rows, if they have some.
     """
     metric = get_metric(metric)
-    stack = two_by_two(*one_vs_rest(matrix))
+    stack, rows = two_by_two(*one_vs_rest(matrix)), None
+    if weights is not None:
+        tables = weights.apply(lambda x: two_by_two(*one_vs_rest(x)))
+        stack, rows = effective_matrix(tables, metric, 1), tables.rows
     resolved = resolve_prior(prior, matrix.shape[-1], metric)
     if not resolved.own_proportion:
         pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
         resolved = resolved._replace(value=two_by_two(*one_vs_rest(pseudo)))
-    return posterior_of(stack, metric, 1, PosteriorOptions(prior=resolved))
+    return posterior_of(stack, metric, 1, PosteriorOptions(prior=resolved), rows=rows)
 
 
-def cell_rates(matrix, prior):
+def cell_rates(matrix, prior, weights=None):
     """Posterior of P(predicted j | true i) for all cells, a stack of shape (C, C).
 
-    On the diagonal it is the recall of the class.
+    On the diagonal it is the recall of the class. `weights` are those of the rows.
     """
-    resolved = resolve_prior(prior, matrix.shape[-1], get_metric("recall"))
+    recall, sides = get_metric("recall"), None
+    resolved = resolve_prior(prior, matrix.shape[-1], recall)
     others = matrix.sum(axis=-1, keepdims=True) - matrix
+    if weights is not None:
+        tables = weights.apply(cell_tables)
+        matrix, others, _ = proportion_counts(effective_matrix(tables, recall, 1), recall, 1)
+        sides = proportion_counts(tables.rows, recall, 1)[:2]
     with np.errstate(invalid="ignore"):
         observed = matrix / (matrix + others)
     about = About(metric="rate", observed=observed)
     if resolved.own_proportion:
-        return calibrated_beta(matrix, others, about=about)
+        return calibrated_beta(matrix, others, about=about, rows=sides)
     pseudo = np.broadcast_to(cell_prior(resolved.value, matrix), matrix.shape)
     rest = pseudo.sum(axis=-1, keepdims=True) - pseudo
     return BetaPosterior(matrix + pseudo, others + rest, about=about)

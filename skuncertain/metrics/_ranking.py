@@ -82,7 +82,8 @@ def auc_posterior(
     labels : sequence, default=None
         All classes, in the order of the columns of `y_score`; by default those that occur, sorted.
     pos_label : label, default=None
-        Positive class, see :class:`ConfusionCounts`.
+        Positive class, see :class:`ConfusionCounts`. The area is the same for both of two classes;
+        scores in one column are those of the last label unless another one is named.
     n_draws : int, default=None
         With method="bayesian_bootstrap": draws instead of the matched Beta.
     random_state : int, Generator, RandomState or None, default=None
@@ -148,8 +149,10 @@ def average_precision_posterior(
         True labels.
     y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
         Scores, see :func:`auc_posterior`.
-    average, pooling, labels, pos_label : object
+    average, pooling, labels : object
         See :func:`auc_posterior`.
+    pos_label : label, default=None
+        Positive class, see :class:`ConfusionCounts`: if two classes have names it must be given.
 
     Returns
     -------
@@ -177,7 +180,8 @@ def average_precision_posterior(
     >>> round(posterior.observed, 2), posterior.interval()
     (0.83, Interval(low=0.63..., high=0.93...))
     """
-    rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling)
+    what = "the average precision"
+    rows = ScoredRows.of(y_true, y_score, labels, pos_label, pooling, what=what)
     return ranking_posterior(
         rows, average_precision, "average_precision", average=average, warning=True
     )

@@ -14,7 +14,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -227,6 +227,14 @@ class Metric:
             remedy="Name the class with pos_label=..."
             + (f", or ask for {self.base + '_macro'!r}." if self.base in AVERAGED else "."),
         )
+
+
+@lru_cache(maxsize=256)
+def is_symmetric(metric):
+    """Whether a metric of one class is the same for both of two classes."""
+    cells = np.array([[7.0, 2.0], [3.0, 11.0]])
+    values = [metric.evaluate(cells, positive=k) for k in (0, 1)]
+    return bool(np.isclose(*values, rtol=1e-12, atol=0))
 
 
 def class_function(metric):

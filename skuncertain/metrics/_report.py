@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
-from skuncertain._utils.typing import PriorLike, RandomStateLike
+from skuncertain._utils.typing import LabelLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import check_kind, check_level, quoted, refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._bootstrap import group_posterior
@@ -18,7 +18,7 @@ from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._report_parts import MatrixReport, check_single
+from skuncertain.metrics._report_parts import MatrixReport, check_single, refuse_one_of_many
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import StackedPosterior
 
@@ -28,6 +28,7 @@ def interval_report(
     y_pred: ArrayLike | None = None,
     *,
     labels: Any = None,
+    pos_label: LabelLike = None,
     target_names: Any = None,
     level: float | None = None,
     kind: str | None = None,
@@ -47,8 +48,8 @@ def interval_report(
         :class:`BayesianCrossValidator` or what :func:`compare` and :func:`leaderboard` return.
     y_pred : array-like of shape (n,), default=None
         Predicted labels.
-    labels : sequence, default=None
-        With labels: all classes, in order; by default those that occur.
+    labels, pos_label : sequence and label, default=None
+        All classes, in order, by default those that occur; and the positive one of two.
     target_names : sequence of str, default=None
         With labels or counts: what to call the classes.
     level, kind : float and {"eti", "hdi"}, default=None
@@ -106,6 +107,7 @@ def interval_report(
         "groups": groups,
     }
     for_counts = {
+        "pos_label": pos_label,
         "target_names": target_names,
         "prior": prior,
         "n_draws": n_draws,
@@ -121,11 +123,10 @@ def interval_report(
         _check_result(y_true)
         _refuse(for_rows | for_counts, "a finished result", "it was decided when it was made.")
         return _of_result(y_true, options, digits)
-    counts = ConfusionCounts.from_predictions(
-        y_true, y_pred, labels=labels, sample_weight=sample_weight
-    )
+    about = {"labels": labels, "pos_label": options.pop("pos_label", None)}
+    counts = ConfusionCounts.from_predictions(y_true, y_pred, sample_weight=sample_weight, **about)
+    refuse_one_of_many(counts, pos_label)
     if groups is None:
-        options["weighted"] = sample_weight is not None
         return MatrixReport(counts, **options).by_class(digits)
     refuse_if(sample_weight is not None, "groups", "groups cannot be combined with sample_weight.")
     return _GroupedReport(counts, y_true, y_pred, groups, **options).by_class(digits)

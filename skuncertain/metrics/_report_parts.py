@@ -29,6 +29,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import collect, warn_user
 from skuncertain.metrics._formulas import proportion_odds
+from skuncertain.metrics._gradients import rows_behind
 from skuncertain.metrics._posterior import (
     PosteriorOptions,
     cell_rates,
@@ -61,6 +62,11 @@ _METHODS = {
 _INTERVAL = (
     "Each interval holds the true value with the probability that is given as level, if the rows "
     "are a random sample of the rows that the model will meet, drawn independently of each other."
+)
+_WORTH = "rows: what the weighted rows are worth to the metric, in rows that count alike"
+_SUPPORT = (
+    "support: what the weighted rows of the class are worth to its recall, all of them to the "
+    "accuracy, and by Kish's formula to the averages"
 )
 _BY_CLASS = (
     _INTERVAL,
@@ -100,8 +106,6 @@ class MatrixReport:
         by the model "dirichlet" only.
     target_names : sequence of str, default=None
         What to call the classes.
-    weighted : bool, default=False
-        Whether the rows had weights, so that their number is an effective one.
     """
 
     def __init__(
@@ -115,13 +119,12 @@ class MatrixReport:
         n_draws=None,
         random_state=None,
         target_names=None,
-        weighted=False,
     ):
         self.counts, self.matrix = counts, np.asarray(counts.counts, dtype=float)
         self.level, self.kind = check_level(level), check_kind(kind)
         self.prior = check_prior(prior, counts.n_classes)
         self.names = _check_names(target_names, counts.labels)
-        self.seed, self.weighted = resolve_seed(random_state), weighted
+        self.seed, self.weights = resolve_seed(random_state), counts._weights
         options = PosteriorOptions(self.prior, model, None, n_draws, self.seed)
         self.model = options.checked(counts.n_classes).model
         self.method = _METHODS[self.model]
@@ -135,7 +138,7 @@ class MatrixReport:
 
     def posteriors_of_classes(self, base):
         """One posterior with a member per class."""
-        return class_posterior(self.matrix, base, self.prior)
+        return class_posterior(self.matrix, base, self.prior, self.weights)
 
     def posterior_of_average(self, name):
         """Posterior of an average over classes; with `n_draws` those without formula are drawn."""
@@ -162,12 +165,12 @@ class MatrixReport:
 
     def cell_rates(self):
         """Posterior of the rate of every cell, or None."""
-        return cell_rates(self.matrix, self.prior)
+        return cell_rates(self.matrix, self.prior, self.weights)
 
     # ----------------------------------------------------------------------------------------------
     # Sections
 
-    def metric_cells(self, metrics, *, prevalence=None, pos_label=None, n_new=None):
+    def metric_cells(self, metrics, *, prevalence=None, n_new=None):
         """Return {metric: (posterior, cell)}; with `n_new` of the score in so many new rows.
 
         The value is what the data give to the question; beside a predictive distribution, too.
@@ -175,9 +178,7 @@ class MatrixReport:
         found, named = {}, dict.fromkeys(metric for _, metric in named_metrics(metrics))
         together = self._new_test_sets(named, n_new, prevalence)
         for metric in named:
-            posterior = self.counts.posterior(
-                metric, prevalence=prevalence, pos_label=pos_label, **self.options
-            )
+            posterior = self.counts.posterior(metric, prevalence=prevalence, **self.options)
             self.used.append(posterior)
             value = posterior.observed
             if n_new is not None:
@@ -220,10 +221,10 @@ class MatrixReport:
         error = posterior.interval_error(self.level, self.kind)
         return interval_cell(interval, value, error)
 
-    def metric_section(self, metrics, *, prevalence=None, pos_label=None):
+    def metric_section(self, metrics, *, prevalence=None):
         """Table with a row per metric."""
         name = "score" if prevalence is None else "value"
-        cells = self.metric_cells(metrics, prevalence=prevalence, pos_label=pos_label)
+        cells = self.metric_cells(metrics, prevalence=prevalence)
         rows = [
             {
                 "metric": metric.name,
@@ -232,14 +233,29 @@ class MatrixReport:
             }
             for metric, (posterior, cell) in cells.items()
         ]
-        return section("Scores", ["metric", name, "computed"], rows)
+        columns = ["metric", name, "computed"]
+        if self.counts.weighted:
+            columns.insert(2, column("rows", digits=1))
+            for row, metric in zip(rows, cells, strict=True):
+                row["rows"] = whole(self._worth(metric, prevalence))
+        notes = [_WORTH] if self.counts.weighted else []
+        return section("Scores", columns, rows, notes=notes)
+
+    def _worth(self, metric, prevalence=None, pos_label=None):
+        """Rows that the data are worth to a metric."""
+        positive = self.counts.positive_index(metric, pos_label)
+        matrix = self.counts._matrix_for([get_metric(metric)], positive, prevalence)
+        apart = prevalence is not None
+        return matrix.sum() if apart else rows_behind(matrix, get_metric(metric), positive)
 
     def class_section(self, title="Scores", drawn=True):
         """Table with a row per class, and their averages, as `classification_report` has it."""
         rows = self._class_rows()
         n = whole(self.matrix.sum())
+        right = whole(self._worth("accuracy"))
         for name, metrics in _AVERAGES.items():
-            row = {"name": name, "support": n, "aside": name == "accuracy"}
+            aside = name == "accuracy"
+            row = {"name": name, "support": right if aside else n, "aside": aside}
             for base, metric in metrics.items():
                 posterior = self.posterior_of_average(metric)
                 row[base] = self._cell(posterior, posterior.observed)
@@ -250,12 +266,14 @@ class MatrixReport:
             title,
             [column("name", "class"), *BASES, "support"],
             rows,
-            notes=self._medical_names(),
+            notes=[*self._medical_names(), *([_SUPPORT] if self.counts.weighted else [])],
             figure={"type": "methods", "columns": list(BASES)} if drawn else None,
         )
 
     def _class_rows(self):
         support = self.matrix.sum(axis=-1)
+        if self.counts.weighted:
+            support = np.array([self._worth("recall", None, k) for k in self.counts.labels])
         rows = [
             {"name": name, "support": whole(n)} for name, n in zip(self.names, support, strict=True)
         ]
@@ -270,7 +288,7 @@ class MatrixReport:
 
     def _medical_names(self):
         """Where to find what medicine calls by other names: two classes only."""
-        if len(self.names) != 2:
+        if len(self.names) != 2 or self.counts.pos_label is None:
             return []
         positive = self.counts.labels.index(self.counts.pos_label)
         yes, no = self.names[positive], self.names[1 - positive]
@@ -303,10 +321,10 @@ class MatrixReport:
             digits=digits,
         )
 
-    def by_metric(self, metrics, prevalence=None, pos_label=None, digits=None):
+    def by_metric(self, metrics, prevalence=None, digits=None):
         """Report with one row per metric; warnings are listed in it and not raised."""
         with collect() as caught:
-            scores = self.metric_section(metrics, prevalence=prevalence, pos_label=pos_label)
+            scores = self.metric_section(metrics, prevalence=prevalence)
         where = f"these {self._rows_text()}, of which they are a random sample"
         if prevalence is not None:
             where = f"those of a population with prevalence {prevalence_text(prevalence)}"
@@ -319,7 +337,7 @@ class MatrixReport:
             reading=_BY_METRIC if prevalence is None else _ELSEWHERE,
             digits=digits,
             prevalence=plain_prevalence(prevalence),
-            pos_label=self.positive_text(pos_label),
+            pos_label=self.positive_text(),
         )
 
     def make(
@@ -333,7 +351,7 @@ class MatrixReport:
             "prior": join_texts(posterior.prior for posterior in self.used),
             "method": self.method,
             "n": whole(self.matrix.sum()),
-            "weighted": self.weighted,
+            "weighted": self.counts.weighted,
             "prior_array": self.prior if isinstance(self.prior, np.ndarray) else None,
             "classes": len(self.names),
             "draws": drawn and f"{drawn.n_draws} where not exact, seed {drawn.seed}",
@@ -349,9 +367,9 @@ class MatrixReport:
             digits=digits,
         )
 
-    def positive_text(self, pos_label=None):
+    def positive_text(self):
         """Positive class and how often it occurs, so that a table read the wrong way is noticed."""
-        label = self.counts.pos_label if pos_label is None else pos_label
+        label = self.counts.pos_label
         if label is None:
             return None
         k = self.counts.labels.index(label)
@@ -387,6 +405,15 @@ def check_single(name, counts):
         name,
         f"{name} must be a single confusion matrix for a report, got a stack of shape "
         f"{counts.shape}: add it up with sum(), or use fold_posterior for folds.",
+    )
+
+
+def refuse_one_of_many(counts, pos_label):
+    """Refuse a class of more than two for a report in which all of them are alike."""
+    refuse_if(
+        pos_label is not None and counts.n_classes > 2,
+        "pos_label",
+        f"pos_label needs metrics: without, all {counts.n_classes} classes are reported alike.",
     )
 
 
@@ -440,8 +467,11 @@ class HasMatrixReport:
             See :meth:`ConfusionCounts.posterior`.
         model : {"dirichlet", "three_beta", "rows"}, default="dirichlet"
             With `metrics`, see :meth:`ConfusionCounts.posterior`.
-        prevalence, pos_label : object, default=None
+        prevalence : object, default=None
             With `metrics`, see :meth:`ConfusionCounts.posterior`.
+        pos_label : label, default=None
+            Positive class, by default that of the counts. With more than two classes it needs
+            `metrics`.
         digits : int, default=None
             Decimals, see :func:`interval_report`.
         n_draws, random_state : object, default=None
@@ -454,8 +484,11 @@ class HasMatrixReport:
         """
         digits = check_digits(digits)
         check_single("counts", self)
+        counts: Any = self
+        if pos_label is not None:
+            counts = counts._make(counts._cells, counts.labels, pos_label)
         parts = MatrixReport(
-            self,
+            counts,
             level=level,
             kind=kind,
             prior=prior,
@@ -465,13 +498,13 @@ class HasMatrixReport:
             target_names=target_names,
         )
         if metrics is not None:
-            return parts.by_metric(metrics, prevalence, pos_label, digits)
-        for name, value in (("prevalence", prevalence), ("pos_label", pos_label)):
-            refuse_if(
-                value is not None,
-                name,
-                f"{name} needs metrics: without, all classes are reported as they are.",
-            )
+            return parts.by_metric(metrics, prevalence, digits)
+        refuse_if(
+            prevalence is not None,
+            "prevalence",
+            "prevalence needs metrics: without, all classes are reported as they are.",
+        )
+        refuse_one_of_many(counts, pos_label)
         refuse_if(
             parts.model != "dirichlet",
             "model",

@@ -38,6 +38,7 @@ from skuncertain.metrics._labels import (
     check_targets,
     complete_single_label,
     plain_label,
+    positive_of,
     sorted_labels,
     with_positive,
 )
@@ -72,12 +73,22 @@ def _alike(columns, keys):
     return arrays
 
 
+def has_positive(columns):
+    """Whether the counts of two classes tell which one is positive: it is then the last."""
+    return all(key in columns for key in BINARY_KEYS)
+
+
+def numbered_labels(size, oriented):
+    """Labels of classes whose names are not known; two have a positive one only if oriented."""
+    return tuple(range(size)) if size > 2 or oriented else ("class 0", "class 1")
+
+
 def read_cells(columns):
     """Matrices ``(..., C, C)`` from arrays under the scorer's keys, or None if they are not there.
 
-    With two classes the positive one is last.
+    Classes are in the order of the labels; of two classes with a positive one that is the last.
     """
-    if all(key in columns for key in BINARY_KEYS):
+    if has_positive(columns):
         tn, fp, fn, tp = _alike(columns, BINARY_KEYS)
         return two_by_two(tp, fn, fp, tn)
     found = [match for key in columns if (match := re.fullmatch(r"n_(\d+)_(\d+)", str(key)))]
@@ -159,7 +170,8 @@ class ConfusionCountsScorer(BaseEstimator):
         such as "roc_auc". A metric of which less is better appears as ``neg_<name>``, with its sign
         changed, as in scikit-learn. A dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
     pos_label : label, default=None
-        Positive class. With two classes the default is 1 if 1 is a label, otherwise the last label.
+        Positive class, see :class:`ConfusionCounts`. With names and without it, metrics that
+        depend on it are refused: here if `labels` are given, otherwise when a fold is scored.
     cells : bool, default=False
         With more than 30 classes: return every cell instead of tp, fp and fn of every class.
 
@@ -171,15 +183,16 @@ class ConfusionCountsScorer(BaseEstimator):
 
     Notes
     -----
-    Keys: ``tn, fp, fn, tp`` for two classes. With more, ``n_<i>_<j>`` counts the rows of the i-th
-    class that were predicted as the j-th, i and j from 0 in the order of `labels`; with more than
-    30 classes ``tp_<i>, fp_<i>, fn_<i>`` unless `cells`. Always ``n``, the number of rows, and
-    ``score``: the first of `metrics`, otherwise the accuracy. 0/0 counts as 0 in metrics, as in
-    scikit-learn; posteriors are made from the counts and do not depend on that. A scorer of
-    scikit-learn that fails gives NaN and a warning; predictions are made once for all scores.
+    Keys: ``tn, fp, fn, tp`` for two classes. With more, or without a positive one, ``n_<i>_<j>``
+    counts the rows of the i-th class that were predicted as the j-th, i and j from 0 in the order
+    of `labels`; with more than 30 classes ``tp_<i>, fp_<i>, fn_<i>`` unless `cells`. Always ``n``,
+    the number of rows, and ``score``: the first of `metrics`, otherwise the accuracy. 0/0 counts as
+    0 in metrics, as in scikit-learn; posteriors are made from the counts and do not depend on that.
+    A scorer of scikit-learn that fails gives NaN and a warning; predictions are made once.
 
-    Counts take no `sample_weight`: weighted sums are no counts, and an effective sample size cannot
-    be added up over folds. With metadata routing, a scorer of scikit-learn gets what it requests.
+    Counts take no `sample_weight`: weighted sums are no counts, and what they are worth depends on
+    the metric; :meth:`ConfusionCounts.stack` puts weighted folds together. With metadata routing, a
+    scorer of scikit-learn gets what it requests.
 
     Examples
     --------
@@ -211,8 +224,16 @@ class ConfusionCountsScorer(BaseEstimator):
         self.pos_label = pos_label
         self.cells = cells
         # Here and not in the call: a search would turn the error into NaN and go on.
-        scorer_metrics(metrics)
+        asked = scorer_metrics(metrics)
         check_bool("cells", cells)
+        if pos_label is not None:
+            plain_label(pos_label, "pos_label")
+        if labels is not None:
+            known = as_labels(labels)
+            check_pos_label(known, pos_label)
+            for _, how, _ in asked:
+                if _counted(how):
+                    positive_of(how, known, pos_label)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata go: to scikit-learn's scorers among `metrics`, never to the counts.
@@ -250,13 +271,13 @@ class ConfusionCountsScorer(BaseEstimator):
         others = {key: how for key, how, _ in asked if not _counted(how)}
         predicted, scores = _predict_and_score(estimator, X, y, others, params)
         y_true, y_pred = _targets(estimator, y, predicted)
-        labels = self._labels(estimator, y_true, y_pred)
+        labels = self._labels(estimator, y_true, y_pred, y)
         if labels is None:  # one class, and no way to know the other: refused by the reader
-            values = dict.fromkeys((*BINARY_KEYS, "score", *(key for key, *_ in asked)), np.nan)
+            cells = _cell_keys(2) if self.pos_label is None else BINARY_KEYS
+            values = dict.fromkeys((*cells, "score", *(key for key, *_ in asked)), np.nan)
             return {**values, **scores, "n": len(y_true)}
-        counts = ConfusionCounts.from_predictions(
-            y_true, y_pred, labels=labels, pos_label=self.pos_label
-        )
+        label = check_pos_label(labels, self.pos_label, y)
+        counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels, pos_label=label)
         values = {
             key: sign * counts.score(how, zero_division=0.0) if _counted(how) else scores[key]
             for key, how, sign in asked
@@ -264,7 +285,7 @@ class ConfusionCountsScorer(BaseEstimator):
         score = values[asked[0][0]] if asked else counts.score("accuracy")
         return {**self._cells(counts), "n": len(y_true), **values, "score": score}
 
-    def _labels(self, estimator, y_true, y_pred):
+    def _labels(self, estimator, y_true, y_pred, given):
         if self.labels is not None:
             return as_labels(self.labels)
         labels = set(sorted_labels(y_true, y_pred))
@@ -272,14 +293,15 @@ class ConfusionCountsScorer(BaseEstimator):
         labels = with_positive(labels, self.pos_label)
         if len(labels) == 1:
             try:
-                labels = complete_single_label(labels)
+                labels = complete_single_label(labels, given)
             except ValueError:
                 return None
         return as_labels(labels)
 
     def _cells(self, counts):
         matrix, size = counts.counts, counts.n_classes
-        if size == 2:
+        # Readers do not see the order of a categorical: without a name they get the labels' order.
+        if size == 2 and check_pos_label(counts.labels, self.pos_label) is not None:
             matrix = matrix if counts._positive == 1 else matrix[::-1, ::-1]
             return dict(zip(BINARY_KEYS, matrix.ravel().tolist(), strict=True))
         if size <= MOST_CLASSES or self.cells:
@@ -430,7 +452,8 @@ def make_bound_scorer(
     labels : sequence, default=None
         All classes; by default those that occur in the test rows.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`. A metric that depends on it is refused without
+        it if the classes have names: here if `labels` are given, otherwise when a fold is scored.
 
     Returns
     -------
@@ -463,13 +486,15 @@ def make_bound_scorer(
     check_kind(kind)
     if isinstance(prior, str) or as_array("prior", prior).ndim == 0:
         check_prior(prior, 2)
+    metric = directed(metric)
     if pos_label is not None:
         plain_label(pos_label, "pos_label")
-        if labels is not None:
-            check_pos_label(as_labels(labels), pos_label)
+    if labels is not None:
+        known = as_labels(labels)
+        positive_of(metric, known, pos_label)
     return make_scorer(
         _bound_score,
-        metric=directed(metric),
+        metric=metric,
         bound=bound,
         level=level,
         prior=prior,
@@ -480,13 +505,15 @@ def make_bound_scorer(
 
 
 def _bound_score(y_true, y_pred, *, metric, bound, level, prior, kind, labels, pos_label):
+    given = y_true
     if labels is None:
         y_true, y_pred = check_targets(y_true, y_pred)
         labels = with_positive(sorted_labels(y_true, y_pred), pos_label)
         nameless = metric.average != "binary" and pos_label is None and isinstance(labels[0], str)
         if len(labels) == 1 and nameless:
             labels = [*labels, f"not {labels[0]}"]  # its name does not matter
-        labels = labels if len(labels) > 1 else None
+        labels = complete_single_label(labels, given) if len(labels) == 1 else labels
+    pos_label = check_pos_label(as_labels(labels), pos_label, given)
     counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels, pos_label=pos_label)
     low, high = counts.posterior(metric, prior=prior, random_state=0).interval(level, kind)
     lower, upper = (low, high) if metric.greater_is_better else (-high, -low)

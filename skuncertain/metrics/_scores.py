@@ -16,6 +16,7 @@ from skuncertain.metrics._labels import (
     check_pos_label,
     encode,
     one_column,
+    refuse_nameless,
     sorted_labels,
     to_numpy,
 )
@@ -104,11 +105,15 @@ class ScoredRows:
     weight: float = 1.0
 
     @classmethod
-    def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None):
-        """Check labels and scores, or take those of a cross-validator."""
+    def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None, *, what=None):
+        """Check labels and scores, or take those of a cross-validator.
+
+        `what` is said of one class, in words; None of what is the same for both of two classes, as
+        the area under the ROC curve is.
+        """
         y = one_column("y_true", to_numpy("y_true", y_true), "label")
         if of_folds(y_score):
-            return cls._of_folds(y, y_score, labels, pos_label, pooling)
+            return cls._of_folds(y, y_score, labels, pos_label, pooling, what)
         refuse_if(
             pooling is not None,
             "pooling",
@@ -123,7 +128,8 @@ class ScoredRows:
                 "rows of one class above those of another.",
             )
         labels = as_labels(labels)
-        scores, classes = _columns(as_array("y_score", y_score), labels, pos_label, y_score)
+        pos_label = check_pos_label(labels, pos_label, y_true)
+        scores, classes = _columns(as_array("y_score", y_score), labels, pos_label, what, y_score)
         refuse_if(
             len(scores) != len(y),
             "y_true",
@@ -132,7 +138,7 @@ class ScoredRows:
         return cls(encode(y, labels, "y_true"), scores, classes, labels)
 
     @classmethod
-    def _of_folds(cls, y, given, labels, pos_label, pooling):
+    def _of_folds(cls, y, given, labels, pos_label, pooling, what):
         pooling = check_choice("pooling", "folds" if pooling is None else pooling, POOLINGS)
         given = given if isinstance(given, OutOfFoldScores) else OutOfFoldScores.of(given)
         refuse_if(
@@ -157,7 +163,8 @@ class ScoredRows:
         fold = np.repeat(kept, [len(tests[k]) for k in kept])
         pos_label = given.pos_label if pos_label is None else pos_label
         whole = np.concatenate([np.asarray(parts[k]) for k in kept])
-        scores, classes = _columns(whole, labels, pos_label)
+        pos_label = check_pos_label(labels, pos_label)
+        scores, classes = _columns(whole, labels, pos_label, what)
         if whole.ndim == 1 and len(labels) == 2 and classes[0] == 0 and not given.oriented:
             scores = -scores  # decision values speak for the last class
         codes = encode(y[row], labels, "y_true")
@@ -246,8 +253,11 @@ class ScoredRows:
         return replace(found, influence=influence, size=found.size * self.weight)
 
 
-def classifier_scores(classifier, X, pos_label=None, response="auto", parameter="y_score"):
-    """Scores of one class by a fitted classifier, that class, and where the scores came from."""
+def classifier_scores(classifier, X, pos_label=None, response="auto", parameter="y_score", y=None):
+    """Scores of one class by a fitted classifier, that class, and where the scores came from.
+
+    `y` are labels whose order may tell the class.
+    """
     refuse_if(
         not hasattr(classifier, "classes_"),
         parameter,
@@ -255,7 +265,9 @@ def classifier_scores(classifier, X, pos_label=None, response="auto", parameter=
         value=classifier,
     )
     labels = as_labels(list(classifier.classes_))
-    label = check_pos_label(labels, pos_label)
+    label = check_pos_label(labels, pos_label, y)
+    if label is None and len(labels) == 2:
+        refuse_nameless("a curve or a threshold", labels)
     refuse_if(
         label is None,
         "pos_label",
@@ -276,10 +288,11 @@ def classifier_scores(classifier, X, pos_label=None, response="auto", parameter=
     return sides[labels.index(label)], label, name
 
 
-def _columns(scores, labels, pos_label, given=None):
+def _columns(scores, labels, label, what=None, given=None):
     """Scores with a column per question, and the class that each one is about.
 
-    `given` is what the scores were made of: in lists numpy may have rounded integers.
+    `label` is the positive class, if there is one; `what` is said of it. `given` is what the scores
+    were made of: in lists numpy may have rounded integers.
     """
     refuse_if(
         scores.dtype.kind not in "iufb",
@@ -301,9 +314,12 @@ def _columns(scores, labels, pos_label, given=None):
         f"y_score must have one column per class, {size}, got {scores.shape[-1]}. Name all "
         "classes with labels=[...] if some do not occur.",
     )
-    if scores.ndim == 2 and size > 2 and pos_label is None:
+    if scores.ndim == 2 and size > 2 and label is None:
         return scores, np.arange(size)
-    label = check_pos_label(labels, pos_label)
+    if label is None and size == 2:
+        if what is not None:
+            refuse_nameless(what, labels)
+        label = labels[-1]  # the scores of scikit-learn speak for it
     refuse_if(
         label is None,
         "pos_label",

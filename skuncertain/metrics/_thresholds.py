@@ -345,7 +345,7 @@ def intervals_at_thresholds(
     prior : str, float or array-like of shape (2, 2), default="auto"
         See :meth:`ConfusionCounts.posterior`.
     labels, pos_label : object, default=None
-        See :func:`auc_posterior`.
+        See :func:`average_precision_posterior`.
     random_state : int, Generator, RandomState or None, default=None
         Seed of metrics that are drawn.
 
@@ -373,10 +373,11 @@ def intervals_at_thresholds(
     Interval(low=0.900..., high=0.971...)
     """
     level, kind = check_level(level), check_kind(kind)
-    scores, pos_label, found = _read_scores(y_score, X, pos_label)
+    scores, pos_label, found = _read_scores(y_score, X, pos_label, y_true)
     operating_threshold = found if operating_threshold is None else operating_threshold
     pooled = hasattr(scores, "cv_results_")
-    rows = ScoredRows.of(y_true, scores, labels, pos_label, "pooled" if pooled else None)
+    pooling = "pooled" if pooled else None
+    rows = ScoredRows.of(y_true, scores, labels, pos_label, pooling, what="a threshold")
     refuse_if(
         rows.n_scored > 1,
         "pos_label",
@@ -412,7 +413,7 @@ def intervals_at_thresholds(
     )
 
 
-def _read_scores(y_score, X, pos_label):
+def _read_scores(y_score, X, pos_label, y_true):
     """Scores, the class they are about, and the threshold of a classifier."""
     scored = not hasattr(y_score, "predict")
     if scored or hasattr(y_score, "result_"):
@@ -420,6 +421,9 @@ def _read_scores(y_score, X, pos_label):
         refuse_if(X is not None, "X", f"X is for a classifier; {why}.")
         return y_score, pos_label, None
     refuse_if(X is None, "X", "X is missing: a classifier needs rows to score.")
+    labels = as_labels(list(getattr(y_score, "classes_", (0, 1))))
+    if pos_label is None and check_pos_label(labels) is None:
+        pos_label = check_pos_label(labels, None, y_true)  # if it is a matter of order
     return _of_classifier(y_score, X, pos_label)
 
 
@@ -435,18 +439,30 @@ def _of_classifier(classifier, X, pos_label):
     two = len(getattr(classifier, "classes_", ())) == 2
     if pos_label is not None and two and (hasattr(inner, "best_threshold_") or _is_fixed(inner)):
         score, label, name = classifier_scores(classifier, X, pos_label, method)
-        own_score, own_label, threshold = _of_classifier(classifier, X, None)
+        own_score, own_label, threshold = _own_threshold(classifier, X, about)
         if label != own_label:
             middle = 0.5 if name == "predict_proba" else 0.0
             threshold = _turned(threshold, middle, score[own_score >= threshold])
         return score, label, threshold
     wanted = pos_label if pos_label is not None else getattr(inner, "pos_label", None)
-    if wanted is not None or not two:
+    labels = as_labels(list(getattr(classifier, "classes_", (0, 1))))
+    if wanted is not None or not two or check_pos_label(labels) is None:
         return about(wanted)
-    # Which class is positive for a tuned classifier is a secret of its scorer: its predictions
-    # tell. By default it is the one that is positive everywhere else.
+    return _own_threshold(classifier, X, about)
+
+
+def _own_threshold(classifier, X, about):
+    """Scores, class and threshold by which a classifier of two classes predicts.
+
+    Which class is positive for a tuned classifier is a secret of its scorer: its predictions tell.
+    Where they fit both classes it is the one that is positive everywhere else.
+    """
+    wanted = getattr(_innermost(classifier), "pos_label", None)
+    if wanted is not None:
+        return about(wanted)
     said = np.asarray(classifier.predict(X))
-    usual = check_pos_label(as_labels(list(classifier.classes_)), None)
+    usual = check_pos_label(as_labels(list(classifier.classes_)))
+    usual = classifier.classes_[-1] if usual is None else usual
     other = next(label for label in classifier.classes_ if label != usual)
     found = [about(label) for label in (usual, other)]
     for score, label, threshold in found:

@@ -24,7 +24,7 @@ from skuncertain.model_selection._fold_methods import (
     make_fold_posterior,
 )
 from skuncertain.model_selection._fold_t import CUT, SCORE_METHODS, is_cut
-from skuncertain.model_selection._folds import Folds
+from skuncertain.model_selection._folds import Folds, fold_matrices, pooled_counts
 
 _RESAMPLES = 1000  # of the bootstrap: its ends are known to a third of a digit
 _MOST_PRINTED = 10  # classes; more are in the other renderings
@@ -225,20 +225,24 @@ class SideBySide:
 
     def _class_folds(self, base):
         """Folds of every class against the rest, a stack of shape (C,)."""
-        matrices = self.result.counts.counts.astype(float)
-        tables = np.moveaxis(two_by_two(*one_vs_rest(matrices)), -3, 0)
-        return Folds(
-            tables, get_metric(base), 1, self.result.n_repeats, random_state=self.result.seed
-        )
+
+        def tables(matrices):
+            return np.moveaxis(two_by_two(*one_vs_rest(matrices)), -3, 0)
+
+        metric, repeats = get_metric(base), self.result.n_repeats
+        stack = fold_matrices(self.result.counts, metric, 1, repeats, tables)
+        return Folds(stack, metric, 1, repeats, random_state=self.result.seed)
 
     def _class_answers(self, base, folds, method):
         options = self.options[method]
         if options.method == "bootstrap" and method == self.first:
             folds = replace(folds, n_draws=_RESAMPLES)  # 3 C times the draws of one metric are many
         if options.method == "dirichlet":  # its prior is about the cells of all classes
-            matrix = self.result.folds(base, self.result.counts.labels[0]).pooled
+            pooled = pooled_counts(self.result.counts, self.result.n_repeats)
+            weights = pooled._row_weights if pooled.weighted else None
             try:
-                return self._numbers(class_posterior(matrix, base, options.prior), folds.shape)
+                found = class_posterior(pooled.counts, base, options.prior, weights)
+                return self._numbers(found, folds.shape)
             except InvalidParameterError:
                 return None
         found = self._answers(folds, method) if is_real(options.prior) else None

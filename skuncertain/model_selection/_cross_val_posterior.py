@@ -14,7 +14,6 @@ from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, MetricLike, MetricsLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
-    check_integer,
     check_kind,
     check_level,
     check_random_state,
@@ -24,6 +23,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import collect_into, warn_user
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._labels import check_pos_label, positive_of
 from skuncertain.metrics._registry import named_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
@@ -34,8 +34,9 @@ from skuncertain.model_selection._fold_methods import (
     find_method,
     make_fold_posterior,
 )
-from skuncertain.model_selection._folds import Folds, warn_of_disagreement
+from skuncertain.model_selection._folds import Folds, pooled_counts, warn_of_disagreement
 from skuncertain.model_selection._read_cross_validate import (
+    assumed_splits,
     check_fold_counts,
     holds_only_scores,
     read_counts,
@@ -49,10 +50,16 @@ TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
 MANY_CLASS_METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "mcc")
 
 
-def check_metrics(metrics, n_classes, positive):
+def usual_metrics(labels, pos_label):
+    """Names of the metrics that are shown by default; without a positive class none needs one."""
+    two = len(labels) == 2 and check_pos_label(labels, pos_label) is not None
+    return TWO_CLASS_METRICS if two else MANY_CLASS_METRICS
+
+
+def check_metrics(metrics, labels, pos_label):
     """Return {name as asked: Metric}; None gives the usual ones."""
     if metrics is None:
-        metrics = TWO_CLASS_METRICS if n_classes == 2 else MANY_CLASS_METRICS
+        metrics = usual_metrics(labels, pos_label)
     refuse_if(
         not isinstance(metrics, str | list | tuple | set | dict) and not callable(metrics),
         "metrics",
@@ -61,10 +68,10 @@ def check_metrics(metrics, n_classes, positive):
     )
     found = dict(named_metrics(metrics))
     for metric in found.values():
-        if metric.average == "binary":
-            metric.positive_index(n_classes, positive)
-        elif metric.user:
-            metric.evaluate(np.ones((2, n_classes, n_classes)))  # an early error if it is no metric
+        positive_of(metric, labels, pos_label)
+        if metric.user:
+            size = len(labels)
+            metric.evaluate(np.ones((2, size, size)))  # an early error if it is no metric
     return found
 
 
@@ -156,7 +163,7 @@ class CrossValPosterior(HasReport):
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None
-            By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
+            By default accuracy, precision, recall, f1 and mcc; without a positive class accuracy,
             balanced_accuracy, f1_macro and mcc. Any other can be asked for later. Of scores alone:
             all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
         method, omega, estimand, prior : object
@@ -213,7 +220,7 @@ class CrossValPosterior(HasReport):
         options.prior_for(counts.n_classes)
         assumed = splits is None
         if assumed:
-            splits = _assumed_splits(counts, len(failed_folds), n_repeats)
+            splits = assumed_splits(counts, len(failed_folds), n_repeats)
         splits.refuse_repeats(n_repeats)
         if options.pools:
             splits.refuse_pooling(method)
@@ -277,7 +284,7 @@ class CrossValPosterior(HasReport):
         check_fold_counts(counts)
         options = FoldOptions(method, omega, estimand, prior)
         options.prior_for(counts.n_classes)
-        splits = _assumed_splits(counts, 0, n_repeats)
+        splits = assumed_splits(counts, 0, n_repeats)
         refuse_repeats(counts, splits.n_repeats)
         result = cls(
             counts,
@@ -305,8 +312,8 @@ class CrossValPosterior(HasReport):
     @property
     def n(self) -> float:
         """Rows that were tested, each counted once."""
-        total = int(self.counts.counts.sum())
-        return total // self.n_repeats if total % self.n_repeats == 0 else total / self.n_repeats
+        total = float(pooled_counts(self.counts, self.n_repeats).n)
+        return int(total) if total.is_integer() else total
 
     def __repr__(self):
         repeats = f" x {self.n_repeats} repetitions" if self.n_repeats > 1 else ""
@@ -326,7 +333,7 @@ class CrossValPosterior(HasReport):
         metric : str, Metric or callable
             See :func:`get_metric`.
         pos_label : label, default=None
-            Positive class.
+            Positive class, see :class:`ConfusionCounts`.
 
         Returns
         -------
@@ -573,26 +580,6 @@ class CrossValPosterior(HasReport):
         return cv_report(self, level, kind, check_digits(digits), check_methods(methods))
 
 
-def _assumed_splits(counts, n_failed, n_repeats):
-    """Splits that test every row `n_repeats` times, for results without indices."""
-    repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
-    if n_repeats is None:
-        warn_user(
-            "cv_results does not hold the indices of the splits: the folds are taken to "
-            "test every row once. Call cross_validate(..., return_indices=True), or give "
-            "n_repeats=.",
-            UserWarning,
-        )
-    n_folds = len(counts) + n_failed
-    refuse_if(
-        n_folds % repeats,
-        "n_repeats",
-        f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
-    )
-    size = np.asarray(counts.n)
-    return Splits(size.sum() // repeats - size, size, repeats)
-
-
 def _metrics_of(counts, metrics):
-    positive = None if counts.pos_label is None else counts.labels.index(counts.pos_label)
-    return check_metrics(metrics, counts.n_classes, positive)
+    """Return {name as asked: Metric} of counts; None gives the usual ones."""
+    return check_metrics(metrics, counts.labels, counts.pos_label)

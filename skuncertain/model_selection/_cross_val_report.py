@@ -17,7 +17,7 @@ from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     make_fold_posterior,
 )
-from skuncertain.model_selection._folds import Folds
+from skuncertain.model_selection._folds import Folds, fold_matrices, pooled_counts
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
 
@@ -52,7 +52,7 @@ def cv_report(result, level, kind, digits=None, methods=None):
     side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
         sections["methods"] = side_by_side.metric_section(cells)
-    if counts.n_classes > 2:
+    if counts.n_classes > 2 or counts.pos_label is None:
         sections["classes"] = side_by_side.class_section()
     sections["folds"] = _folds(result, cells)
     sections["confusion"] = _confusion(result, level, kind)
@@ -240,19 +240,23 @@ def selected_confusion(counts, n_repeats, level, kind, obstacle=None):
 def _confusion_of(counts, n_repeats, options, level, kind, notes):
     """Section with the sum of all folds; without options the rates have no intervals."""
     drawn = options is not None and counts.n_classes <= MOST_CLASSES
-    rates = fold_rates(counts.counts, n_repeats, options) if drawn else None
-    matrix, labels = counts.counts.sum(axis=-3) / n_repeats, list(map(str, counts.labels))
+    rates = fold_rates(counts, n_repeats, options) if drawn else None
+    matrix, labels = pooled_counts(counts, n_repeats).counts, list(map(str, counts.labels))
     return confusion_section(matrix, labels, rates, level, kind, notes)
 
 
-def fold_rates(matrices, n_repeats, options):
-    """Posterior of P(predicted j | true i) for all cells, from folds ``(splits, C, C)``."""
-    tables = np.moveaxis(cell_tables(np.asarray(matrices, dtype=float)), 0, -3)
-    folds = Folds(tables, get_metric("recall"), 1, n_repeats)
+def fold_rates(counts, n_repeats, options):
+    """Posterior of P(predicted j | true i) for all cells, from the counts of folds."""
+
+    def tables(matrices):
+        return np.moveaxis(cell_tables(matrices), 0, -3)
+
+    recall = get_metric("recall")
+    folds = Folds(fold_matrices(counts, recall, 1, n_repeats, tables), recall, 1, n_repeats)
     with silence():  # an empty class is told of the metrics
         weight = make_fold_posterior(folds, replace(options, prior=1.0)).diagnostics.omega
     hits, misses = folds.pooled[..., 1, 1], folds.pooled[..., 1, 0]
-    before = after = prior = options.prior_for(np.shape(matrices)[-1])
+    before = after = prior = options.prior_for(counts.n_classes)
     if not isinstance(prior, float):
         after = prior.sum(axis=-1, keepdims=True) - prior
     return BetaPosterior(

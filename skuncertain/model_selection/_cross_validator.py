@@ -261,7 +261,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         options = FoldOptions(self.method, self.omega, self.estimand, self.prior)
         options.prior_for(len(target.labels))
         level, kind = check_level(self.level), check_kind(self.kind)
-        metrics = check_metrics(self.metrics, len(target.labels), target.positive)
+        metrics = check_metrics(self.metrics, target.labels, target.pos_label)
         tolerant = isinstance(self.error_score, float) and np.isnan(self.error_score)
         refuse_if(
             not (tolerant or (isinstance(self.error_score, str) and self.error_score == "raise")),

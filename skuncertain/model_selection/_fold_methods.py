@@ -29,6 +29,7 @@ from skuncertain.exceptions import (
     SmallSampleWarning,
 )
 from skuncertain.metrics._bootstrap import multinomial_replicates
+from skuncertain.metrics._few_rows import warn_weighted
 from skuncertain.metrics._formulas import collapse, proportion_counts, two_by_two
 from skuncertain.metrics._posterior import PosteriorOptions, posterior_of, warn_small
 from skuncertain.metrics._priors import (
@@ -173,6 +174,8 @@ def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = Fals
             weight[...] = wang_li_omega(folds.n_folds) if omega == "wang_li" else omega
     if method.pools and not np.all(folds.matrices.sum(axis=(-3, -2, -1)) > 0):
         warn_user("there are no rows in any fold: the answer is the prior.", UndefinedMetricWarning)
+    if method.pools and folds.rows is not None and options.method != "dirichlet":  # it warns itself
+        warn_weighted(folds.pooled, folds.rows, folds.metric, folds.positive)
     result = method.build(folds, options, weight)
     if warn and method.pools and (text := folds.disagreement()):
         warn_of_disagreement([text])
@@ -240,7 +243,7 @@ def _dirichlet(folds, options, weight):
     ordinary = PosteriorOptions(
         options.prior, n_draws=folds.n_draws, random_state=folds.random_state
     ).checked(folds.pooled.shape[-1])
-    return posterior_of(folds.pooled, folds.metric, folds.positive, ordinary)
+    return posterior_of(folds.pooled, folds.metric, folds.positive, ordinary, rows=folds.rows)
 
 
 def _bootstrap(folds, options, weight):

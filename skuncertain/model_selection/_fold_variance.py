@@ -23,8 +23,7 @@ from skuncertain.metrics._formulas import (
     proportion_masks,
     two_by_two,
 )
-from skuncertain.metrics._gradients import metric_gradient
-from skuncertain.metrics._priors import cell_prior
+from skuncertain.metrics._gradients import metric_slope, without_empty_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,17 +86,9 @@ def fold_variance(folds, metric, positive, n_repeats):
         folds, positive = two_by_two(*collapse(folds, positive)), 1
     n_classes, k = folds.shape[-1], folds.shape[-3] / n_repeats
     pooled = folds.sum(axis=-3) / n_repeats
-    # No empty cell, so that every derivative exists. With many classes 1/2 per cell would be more
-    # errors than there are rows; one pseudo-row per class, as right as the others, is not.
-    base = pooled + (0.5 if n_classes == 2 else cell_prior("shared", pooled))
+    base = without_empty_cells(pooled)
     masks = proportion_masks(metric, n_classes, positive)
-    if masks is None:
-        slope = metric_gradient(base, metric, positive)
-    else:
-        success, failure = masks
-        hits = (base * success).sum(axis=(-2, -1), keepdims=True)
-        misses = (base * failure).sum(axis=(-2, -1), keepdims=True)
-        slope = (success * misses - failure * hits) / (hits + misses) ** 2
+    slope = metric_slope(base, metric, positive)
     row_mean = _divided((base * slope).sum(axis=-1), base.sum(axis=-1))
     spread = slope - row_mean[..., None]
     stratified = (base * spread**2).sum(axis=(-2, -1))
@@ -124,7 +115,7 @@ def fold_variance(folds, metric, positive, n_repeats):
         influence = a - _divided(hits, n)[..., None] * (a + b)
         between = _divided(np.square(influence).sum(axis=-1), n**2)
         at_end = (hits == 0) ^ (misses == 0)
-        if (success + failure).any(axis=1).sum() == 1:  # within one true class: simply binomial
+        if np.any(masks, axis=(0, 2)).sum() == 1:  # within one true class: simply binomial
             stratified = binomial
     unbiased = k / (k - 1) / n_repeats if k > 1 else 0.0
     statistic = _divided((k - 1) * unbiased * np.square(excess).sum(axis=-1), stratified)

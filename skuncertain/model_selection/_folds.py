@@ -11,6 +11,7 @@ import numpy as np
 from skuncertain._utils.validation import plain_fields
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import FoldDisagreementWarning
+from skuncertain.metrics._gradients import effective_folds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._scores import wang_li_omega
@@ -100,6 +101,8 @@ class Folds:
         For methods that draw.
     pos_label : label or None
         Class that the metric depends on.
+    rows : ndarray of shape (..., C, C) or None
+        Pooled numbers of rows behind matrices of weighted ones.
     """
 
     matrices: np.ndarray
@@ -109,6 +112,7 @@ class Folds:
     n_draws: int | None = None
     random_state: Any = None
     pos_label: Any = None
+    rows: np.ndarray | None = None
 
     @classmethod
     def of(cls, counts, metric, n_repeats, pos_label=None, n_draws=None, random_state=None):
@@ -116,8 +120,9 @@ class Folds:
         metric = get_metric(metric)
         positive = counts.positive_index(metric, pos_label)
         label = class_of(metric, counts.labels, positive)
-        matrices = counts.counts.astype(float)
-        return cls(matrices, metric, positive, n_repeats, n_draws, random_state, label)
+        matrices = fold_matrices(counts, metric, positive, n_repeats)
+        rows = counts._row_weights.rows.sum(axis=-3) / n_repeats if counts.weighted else None
+        return cls(matrices, metric, positive, n_repeats, n_draws, random_state, label, rows)
 
     @property
     def n_folds(self):
@@ -207,6 +212,21 @@ class Folds:
             prior=prior_text,
             closing=closing,
         )
+
+
+def fold_matrices(counts, metric, positive, n_repeats, view=np.asarray):
+    """Fold matrices ``(..., splits, C, C)`` of floats, or what `view` makes of them.
+
+    Rows with weights have the size that all folds together are worth to the metric.
+    """
+    if not counts.weighted:
+        return view(counts.counts.astype(float))
+    return effective_folds(counts._row_weights.apply(view), metric, positive, n_repeats)
+
+
+def pooled_counts(counts, n_repeats):
+    """Sum of all folds; a row that was tested R times counts once."""
+    return counts._apply(lambda x: x.sum(axis=-3) / n_repeats)
 
 
 def warn_of_disagreement(found):

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from skuncertain._utils.validation import refuse_if
+from skuncertain._utils.validation import check_integer, refuse_if
+from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import (
@@ -15,10 +16,11 @@ from skuncertain.metrics._labels import (
     encode,
     one_column,
     plain_label,
+    refuse_nameless,
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scorer import read_cells
+from skuncertain.metrics._scorer import has_positive, numbered_labels, read_cells
 from skuncertain.model_selection._fold_t import SCORE_METHODS
 from skuncertain.model_selection._splits import Splits
 
@@ -49,15 +51,15 @@ def read_counts(cv_results, X, y, labels, pos_label, splits=None):
     matrices = _cells(cv_results)
     if matrices is None:
         return _predicted_counts(cv_results, X, y, known, pos_label, splits)
-    size = matrices.shape[-1]
-    known = tuple(range(size)) if known is None else known
+    size, oriented = matrices.shape[-1], has_positive(_columns(cv_results))
+    known = numbered_labels(size, oriented) if known is None else known
     refuse_if(
         len(known) != size,
         "labels",
         f"labels must name the {size} classes that were counted, got {len(known)}: {{value}}.",
         list(known),
     )
-    if size == 2:  # the scorer's cells have the positive class last
+    if size == 2:
         refuse_if(
             pos_label is not None
             and labels is None
@@ -67,7 +69,10 @@ def read_counts(cv_results, X, y, labels, pos_label, splits=None):
             "pos_label={value} needs labels=[...], or y, to be known.",
             pos_label,
         )
-        pos_label = check_pos_label(known, pos_label)
+        pos_label = check_pos_label(known, pos_label, y)
+    if oriented:  # the scorer's cells have the positive class last
+        if pos_label is None:
+            refuse_nameless("the count tp", known)
         if known.index(pos_label) == 0:
             matrices = matrices[..., ::-1, ::-1]
     failed_folds = tuple(np.flatnonzero(np.isnan(matrices).any(axis=(-2, -1))).tolist())
@@ -127,13 +132,18 @@ def _unpacked(cv_results):
     return {**cv_results, **columns}
 
 
-def _cells(cv_results):
-    """Cells of the counts scorer as an array (splits, C, C), or None."""
-    columns = {
+def _columns(cv_results):
+    """Scores of the folds by the keys of the scorer."""
+    return {
         str(key).removeprefix("test_"): value
         for key, value in cv_results.items()
         if str(key).startswith("test_")
     }
+
+
+def _cells(cv_results):
+    """Cells of the counts scorer as an array (splits, C, C), or None."""
+    columns = _columns(cv_results)
     found = read_cells(columns)
     refuse_if(
         found is None and "tp_0" in columns,
@@ -206,6 +216,8 @@ def _predicted_counts(cv_results, X, y, labels, pos_label, splits):
     ]
     for k in np.flatnonzero(np.isnan(scores).all(axis=0)) if scores else ():
         estimators[k] = None  # it may look fitted: its fit can have failed half-way
+    labels = as_labels(labels)
+    pos_label = check_pos_label(labels, pos_label, y)
     predictions, y = predict_folds(estimators, X, tests), to_numpy("y", y)
     failed_folds = tuple(k for k, predicted in enumerate(predictions) if predicted is None)
     folds = [
@@ -243,6 +255,27 @@ def take_rows(X, rows):
     return [X[row] for row in rows]
 
 
+def assumed_splits(counts, n_failed, n_repeats):
+    """Splits that test every row `n_repeats` times, for results without indices."""
+    repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
+    if n_repeats is None:
+        warn_user(
+            "cv_results does not hold the indices of the splits: the folds are taken to "
+            "test every row once. Call cross_validate(..., return_indices=True), or give "
+            "n_repeats=.",
+            UserWarning,
+        )
+    n_folds = len(counts) + n_failed
+    refuse_if(
+        n_folds % repeats,
+        "n_repeats",
+        f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
+    )
+    size = counts.counts if not counts.weighted else counts._row_weights.rows.astype(np.int64)
+    size = size.sum(axis=(-2, -1))
+    return Splits(size.sum() // repeats - size, size, repeats)
+
+
 def check_fold_counts(counts):
     """Refuse what is not a matrix for each of at least two folds."""
     refuse_if(
@@ -260,7 +293,7 @@ def check_fold_counts(counts):
 
 def refuse_repeats(counts, n_repeats):
     """Refuse repetitions that cannot have tested the same rows: every class has R times its n."""
-    rows = counts.counts.sum(axis=(0, 2))
+    rows = counts._row_weights.rows.sum(axis=(0, 2))
     for label, n in zip(counts.labels, rows, strict=True):
         refuse_if(
             n % n_repeats,

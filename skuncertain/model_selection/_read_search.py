@@ -16,11 +16,14 @@ from skuncertain._utils.validation import (
 )
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._labels import as_labels, check_pos_label
+from skuncertain.metrics._labels import as_labels, check_pos_label, refuse_nameless
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import Metric, directed, get_metric
 from skuncertain.metrics._scorer import (
     ConfusionCountsScorer,
+    has_positive,
     is_count_key,
+    numbered_labels,
     read_cells,
     scorer_metrics,
 )
@@ -77,6 +80,14 @@ class SearchScores:
     params: Any
     notes: tuple
     range: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def pos_label(self):
+        """Class that the metric depends on, or None."""
+        if self.metric_object is None:
+            return None
+        positive = self.counts.positive_index(self.metric_object)
+        return class_of(self.metric_object, self.counts.labels, positive)
 
     @property
     def sign(self):
@@ -263,7 +274,7 @@ def _fold_counts(search, table, cells, labels, pos_label):
             "names of the classes.",
             pos_label,
         )
-        return ConfusionCounts(whole)
+        return ConfusionCounts(whole, labels=numbered_labels(size, has_positive(table)))
     labels = as_labels(labels)
     refuse_if(
         len(labels) != size,
@@ -274,8 +285,11 @@ def _fold_counts(search, table, cells, labels, pos_label):
     # What the scorer took for positive is in the last row; another class can be asked for.
     counted = pos_label if scoring is None else getattr(scoring, "pos_label", None)
     counted = check_pos_label(labels, counted)
-    if size == 2 and labels.index(counted) == 0:
-        whole = whole[..., ::-1, ::-1]
+    if has_positive(table):
+        if counted is None:
+            refuse_nameless("the count tp", labels)
+        if labels.index(counted) == 0:
+            whole = whole[..., ::-1, ::-1]
     return ConfusionCounts(
         whole, labels=labels, pos_label=counted if pos_label is None else pos_label
     )

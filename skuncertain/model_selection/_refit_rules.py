@@ -12,6 +12,7 @@ from skuncertain._utils.validation import (
     check_rope,
     refuse_if,
 )
+from skuncertain.exceptions import InvalidParameterError
 from skuncertain.model_selection._search_posterior import search_posterior
 
 
@@ -77,15 +78,21 @@ class RefitRule:
         int
             The index.
         """
-        found = search_posterior(
-            cv_results,
-            metric=self.metric,
-            n_repeats=1 if self.n_repeats is None else self.n_repeats,
-            test_train_ratio=self.test_train_ratio,
-            rope=self.rope,
-            level=self.level,
-            random_state=0,
-        )
+        try:
+            found = search_posterior(
+                cv_results,
+                metric=self.metric,
+                n_repeats=1 if self.n_repeats is None else self.n_repeats,
+                test_train_ratio=self.test_train_ratio,
+                rope=self.rope,
+                level=self.level,
+                random_state=0,
+            )
+        except InvalidParameterError as error:
+            if error.parameter != "pos_label":
+                raise
+            remedy = "Tell the scorer: ConfusionCountsScorer(pos_label=...)."
+            raise InvalidParameterError(error.message, "pos_label", remedy) from None
         return int(self._choose(found))
 
     def _choose(self, found):

@@ -41,7 +41,8 @@ def usable_options(asked, found):
             "method",
             f"method={getattr(asked, 'method', None)!r} needs the counts of every fold, but "
             f"{found.metric!r} is known by its scores alone, which allow "
-            f"{', '.join(map(repr, SCORE_METHODS))}. {fix}.",
+            f"{', '.join(map(repr, SCORE_METHODS))}, without omega, prior or prior_per_fold. "
+            f"{fix}.",
         )
     elif asked is not None and asked.pools:
         refuse_if(

@@ -33,6 +33,7 @@ from skuncertain.model_selection._search_intervals import (
     usable_options,
 )
 from skuncertain.model_selection._search_report import others, search_report
+from skuncertain.posteriors._about import About
 
 _SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
 _CHUNK = 500_000  # numbers worked on at once: 4 MiB, of which there are a few
@@ -106,6 +107,8 @@ class SearchPosterior(HasReport):
         Why the folds cannot be added up, if they cannot.
     warnings : tuple of str
         Warnings that were given when it was made.
+    pos_label : label or None
+        Class of a metric of the counts that depends on one.
 
     See Also
     --------
@@ -164,6 +167,12 @@ class SearchPosterior(HasReport):
     notes: tuple
     obstacle: str | None = None
     warnings: tuple = ()
+    pos_label: Any = None
+
+    @property
+    def question(self) -> str:
+        """Metric with its class, in words."""
+        return About(metric=self.metric, pos_label=self.pos_label).question()
 
     @property
     def n_splits(self) -> int:
@@ -202,7 +211,7 @@ class SearchPosterior(HasReport):
         choice = "" if self.params is None else f" {self.params[k]}"
         repeats = f" in {self.n_repeats} repetitions" if self.n_repeats > 1 else ""
         parts = [
-            f"{self.mean.size} candidate{'s' * (self.mean.size != 1)} by {self.metric}",
+            f"{self.mean.size} candidate{'s' * (self.mean.size != 1)} by {self.question}",
             f"selected {k}{choice}: {self.mean[k]:.3f} [{self.low[k]:.3f}, {self.high[k]:.3f}], "
             f"P(best) = {self.p_best[k]:.2f}",
             f"{others(self)} (rope={self.rope:g})",
@@ -383,6 +392,7 @@ def _what_was_read(found):
         "selected_index": found.selected,
         "scores": found.sign * found.scores,
         "counts": found.counts,
+        "pos_label": found.pos_label,
         "params": found.params,
         "n_repeats": found.n_repeats,
         "test_train_ratio": found.ratio,

@@ -11,6 +11,7 @@ from skuncertain._reporting.ranking import (
     ranking_cells,
 )
 from skuncertain._reporting.text import folds_text
+from skuncertain.posteriors._about import label_text
 
 _FOLD_ROWS = 8
 READING = (
@@ -56,7 +57,7 @@ def search_report(result, confusion, digits=None):
     size = result.mean.size
     return make_report(
         "search",
-        f"Search over {size} candidate{'s' * (size != 1)} by {result.metric}",
+        f"Search over {size} candidate{'s' * (size != 1)} by {result.question}",
         settings={
             "level": result.level,
             "kind": result.kind,
@@ -67,11 +68,12 @@ def search_report(result, confusion, digits=None):
             "k": f"{folds_text(result.n_splits / result.n_repeats, result.n_repeats)}, "
             f"n_test / n_train = {result.test_train_ratio:.3g}",
             "metric": result.metric,
+            "pos_label": None if result.pos_label is None else label_text(result.pos_label),
             "rope": result.rope,
             "draws": f"{result.n_draws} for P(best), ranks and losses, seed {result.seed}",
         },
         question=(
-            f"Which candidate has the best {result.metric} on average, when it is trained on as "
+            f"Which candidate has the best {result.question} on average, when it is trained on as "
             "many rows as in these folds, and how sure is that?"
         ),
         sections=sections,

@@ -19,6 +19,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._labels import encode_together, positive_of, to_numpy
+from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import directed
 from skuncertain.posteriors._interval import Interval
 
@@ -45,6 +46,8 @@ class SelectionCorrectedScore:
         Bootstrap samples.
     seed : int
         Seed of the samples.
+    pos_label : label, default=None
+        Class of a metric that depends on it.
 
     See Also
     --------
@@ -69,6 +72,7 @@ class SelectionCorrectedScore:
     level: float
     n_resamples: int
     seed: int
+    pos_label: Any = None
 
     def interval(self) -> Interval:
         """Interval of the corrected score.
@@ -115,7 +119,7 @@ def selection_corrected_score(
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
-        Positive class.
+        Positive class, see :class:`ConfusionCounts`.
     level : float, default=0.95
         Probability of the interval.
     n_resamples : int, default=1000
@@ -159,9 +163,9 @@ def selection_corrected_score(
     chosen, level = directed(metric), check_level(level)
     n_resamples = check_integer("n_resamples", n_resamples, low=2, high=10**8)
     truth, codes, labels = encode_together(
-        y_true, _check(y_true, predictions), labels, parameter="predictions"
+        y_true, _check(y_true, predictions), labels, pos_label, parameter="predictions"
     )
-    n, size, positive = truth.size, len(labels), positive_of(chosen, labels, pos_label)
+    n, size, positive = truth.size, len(labels), positive_of(chosen, labels, pos_label, y_true)
     rule = "y_true must have at least two rows: a sample must leave some out, got 1."
     refuse_if(n < 2, "y_true", rule)
     cells = [truth * size + code for code in codes]
@@ -203,6 +207,7 @@ def selection_corrected_score(
         level=level,
         n_resamples=n_resamples,
         seed=seed,
+        pos_label=class_of(chosen, labels, positive),
     )
 
 

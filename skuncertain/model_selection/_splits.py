@@ -137,11 +137,6 @@ class Target:
     labels: tuple
     pos_label: Any
 
-    @property
-    def positive(self):
-        """Index of the positive class, or None."""
-        return None if self.pos_label is None else self.labels.index(self.pos_label)
-
 
 def check_target(X, y, labels, pos_label, owner):
     """Target of a classification; `owner` is who needs it."""
@@ -168,7 +163,8 @@ def check_target(X, y, labels, pos_label, owner):
         "classes with labels=[...] if this is meant.",
     )
     labels = as_labels(found if labels is None else labels)
-    return Target(y, encode(array, labels, "y"), labels, check_pos_label(labels, pos_label))
+    pos_label = check_pos_label(labels, pos_label, y)
+    return Target(y, encode(array, labels, "y"), labels, pos_label)
 
 
 def counting_scorer(target, metrics):

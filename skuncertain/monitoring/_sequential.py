@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._numerics.row_weights import running_sums
 from skuncertain._reporting.text import level_text
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
@@ -24,7 +25,6 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import silence
 from skuncertain._version import __version__
-from skuncertain.comparison._compare import compare
 from skuncertain.comparison._result import ComparisonResult
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
@@ -32,56 +32,12 @@ from skuncertain.metrics._labels import as_labels, check_pos_label
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._priors import describe_prior
 from skuncertain.metrics._registry import get_metric
+from skuncertain.monitoring._question import Question
+from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._interval import Interval
 
 _CELLS_AT_ONCE = 2**20
-_NAMES = ("past", "batch")
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked of every batch."""
-
-    metric: Any
-    pos_label: Any
-    prior: Any
-    level: float
-    kind: str
-    rope: float
-    n_draws: int | None
-    seed: int
-
-    def posterior(self, counts):
-        """Posterior of the metric."""
-        return counts.posterior(self.metric, **self._model_options())
-
-    def _model_options(self):
-        return {
-            "pos_label": self.pos_label,
-            "prior": self.prior,
-            "n_draws": self.n_draws,
-            "random_state": self.seed,
-        }
-
-    def interval_of(self, posterior, level=None, kind=None):
-        """Interval of a posterior, by default the one that was asked for."""
-        return posterior.interval(
-            self.level if level is None else level, self.kind if kind is None else kind
-        )
-
-    def value(self, counts):
-        """Value of the metric; NaN, without a warning, where it is 0/0."""
-        with silence(UndefinedMetricWarning):
-            return counts.score(self.metric, pos_label=self.pos_label)
-
-    def compare(self, past, batch):
-        """Comparison of the batch with the past, or None where one of them says nothing."""
-        undirected = self.metric.greater_is_better is None
-        if undirected or np.isnan([self.value(past), self.value(batch)]).any():
-            return None
-        options = {"metric": self.metric, "rope": self.rope, "names": _NAMES}
-        return compare(past, batch, **options, **self._model_options())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,7 +159,7 @@ class SequentialStep:
             by = f" by more than {asked.rope:g}" if asked.rope else ""
             worse = f", worse than before{by} with probability {row['p_worse']:.2f}"
         return (
-            f"SequentialStep(batch {self.step}: {asked.metric.name} {row['value']:.3f} on "
+            f"SequentialStep(batch {self.step}: {asked.title(self.counts)} {row['value']:.3f} on "
             f"{row['n']:g} rows{worse}; all in all {row['overall']:.3f}, {level_text(asked.level)} "
             f"interval [{row['low']:.3f}, {row['high']:.3f}])"
         )
@@ -225,6 +181,8 @@ class SequentialHistory:
         ``step``, ``n`` (rows of the batch), ``effective_n`` (rows that the posterior rests on),
         ``value`` (metric of the batch alone), ``overall`` (metric of all counts, discounted),
         ``low`` and ``high`` (interval), ``p_worse`` (P(batch worse than the past)).
+    pos_label : label, default=None
+        Class of a metric that depends on it.
 
     See Also
     --------
@@ -251,12 +209,14 @@ class SequentialHistory:
     rope: float
     seed: int
     columns: dict
+    pos_label: Any = None
 
     def __len__(self):
         return len(self.columns["step"])
 
     def __repr__(self):
-        return f"SequentialHistory({self.metric}, {len(self)} batches; use to_frame() or to_dict())"
+        what = About(metric=self.metric, pos_label=self.pos_label).question()
+        return f"SequentialHistory({what}, {len(self)} batches; use to_frame() or to_dict())"
 
     def to_dict(self) -> dict:
         """Plain representation.
@@ -374,7 +334,7 @@ class SequentialPosterior:
             "batches again."
         )
         # The cells of a batch that are not empty: a few numbers, however many classes there are.
-        self._batches: list[tuple[np.ndarray, np.ndarray]] = []
+        self._batches: list[tuple[np.ndarray, Any]] = []
         if labels is not None:
             labels = as_labels(labels)
             empty = np.zeros((len(labels), len(labels)), dtype=np.int64)
@@ -412,10 +372,11 @@ class SequentialPosterior:
             self._begin(batch)
         past = self.counts
         if self.discount != 1:  # whole numbers stay whole
-            past = self._alike(past.counts * self.discount)
+            past = past._apply(lambda x: x * self.discount)
         self._counts = past + batch
         cells = np.flatnonzero(batch.counts)
-        self._batches.append((cells, batch.counts.ravel()[cells]))
+        kept = batch._row_weights.apply(lambda x: x.ravel()[cells]) if batch.weighted else None
+        self._batches.append((cells, batch.counts.ravel()[cells] if kept is None else kept))
         return SequentialStep(len(self._batches), batch, past, self._counts, self._question)
 
     def _alike(self, matrices):
@@ -438,7 +399,7 @@ class SequentialPosterior:
                 "or feed its matrices one by one.",
             )
             if pos_label is not None:
-                y_true = ConfusionCounts._make(y_true.counts, y_true.labels, pos_label)
+                y_true = y_true._apply(np.asarray, y_true.labels, pos_label)
             if known is not None:
                 refuse_if(
                     (y_true.labels, y_true.pos_label) != (known.labels, known.pos_label),
@@ -524,7 +485,8 @@ class SequentialPosterior:
         number = f"{self.n_batches} batch" + ("es" if self.n_batches > 1 else "")
         rows = "rows" if self.discount == 1 else "effective rows"
         return (
-            f"SequentialPosterior({self.metric} after {number}, {self.counts.n:.10g} {rows}: "
+            f"SequentialPosterior({self._question.title(self.counts)} after {number}, "
+            f"{self.counts.n:.10g} {rows}: "
             f"{value:.3f}, {level_text(level)} interval [{low:.3f}, {high:.3f}])"
         )
 
@@ -551,40 +513,37 @@ class SequentialPosterior:
             rope=asked.rope,
             seed=asked.seed,
             columns=columns,
+            pos_label=None if self._counts is None else asked.class_in(self._counts),
         )
 
     def _chunks(self):
-        """Number of the first step, and the matrices of past and batch, for many steps at once."""
+        """Number of the first step, and the counts of past and batch, for many steps at once."""
         if not self._batches:
             return
         shape = self.counts.counts.shape
         size = max(1, _CELLS_AT_ONCE // shape[0] ** 2)
-        total = np.zeros(shape[0] ** 2)
+        total = None
         for start in range(0, len(self._batches), size):
             some = self._batches[start : start + size]
-            past, batch = np.zeros((2, len(some), total.size))
-            for k, (cells, values) in enumerate(some):
-                past[k] = total = total * self.discount
-                batch[k, cells] = values
-                total = total + batch[k]
-            yield start + 1, past.reshape(-1, *shape), batch.reshape(-1, *shape)
+            past, batch, total = running_sums(some, total, self.discount, shape)
+            yield start + 1, self._alike(past), self._alike(batch)
 
     def _rows(self, first, past, batch):
         """Columns of the history for a chunk."""
-        asked, both = self._question, self._alike(past + batch)
+        asked, both = self._question, past + batch
         # Told where it concerns the present; a start without positives is not worth repeating.
         with silence(UndefinedMetricWarning):
             low, high = asked.interval_of(asked.posterior(both))
-        value = asked.value(self._alike(batch))
-        clear = ~np.isnan(value) & ~np.isnan(asked.value(self._alike(past)))
+        value = asked.value(batch)
+        clear = ~np.isnan(value) & ~np.isnan(asked.value(past))
         worse = np.full(len(batch), np.nan)
         if clear.any():
-            result = asked.compare(self._alike(past[clear]), self._alike(batch[clear]))
+            result = asked.compare(past[clear], batch[clear])
             if result is not None:
                 worse[clear] = plain(result.p_worse)
         return {
             "step": np.arange(first, first + len(batch)),
-            "n": _whole(batch.sum(axis=(-2, -1))),
+            "n": _whole(batch.counts.sum(axis=(-2, -1))),
             "effective_n": _whole(both.counts.sum(axis=(-2, -1))),
             "value": value,
             "overall": asked.value(both),

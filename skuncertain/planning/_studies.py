@@ -380,9 +380,9 @@ class SimulatedStudy(_Study):
         draws = self._model(believed).sample(np.random.default_rng([seed, 0]), n_studies)
         draws = draws.reshape(n_studies, cells)
         self.shares = draws / draws.sum(axis=1, keepdims=True)
-        self.prior_text = pilot.posterior(
-            metric, prior=prior, pos_label=pos_label, n_draws=1, random_state=0
-        ).prior
+        options = {"pos_label": pos_label, "n_draws": 1, "random_state": 0}
+        self.about = pilot.posterior(metric, prior=prior, **options).about
+        self.prior_text = self.about.prior
 
     def _model(self, prior):
         """Joint posterior of the cells after the pilot study."""
@@ -469,7 +469,8 @@ def expected_study(metric, expected, *, level, kind, prior, pos_label, simulatio
         study = SimulatedStudy(
             metric, (pilot, believed), prior, level, kind, pos_label, n_studies, n_draws, seed
         )
-        return study, Successes(rate=1.0), f"what a pilot of {pilot.n:g} rows says"
+        text = study.about.question(f"what a pilot of {pilot.n:g} rows says")
+        return study, Successes(rate=1.0), text
     if pilot is None:
         successes, text = _successes(metric, expected)
         study = ProportionStudy(metric, successes, prior, level, kind)
@@ -556,8 +557,8 @@ def _of_posterior(metric, posterior):
         "expected must be a proper posterior, got {value}.",
         value=posterior,
     )
-    low, high = posterior.interval()
-    return Successes(a=a, b=b), f"a posterior of {low:.3g} to {high:.3g} (95 %)"
+    text = "a posterior of {:.3g} to {:.3g} (95 %)".format(*posterior.interval())
+    return Successes(a=a, b=b), about.question(text)
 
 
 def _rows_that_count(study, pilot, prevalence):

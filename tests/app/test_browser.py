@@ -193,6 +193,28 @@ def test_link_restores_the_state(visit, url):
     expect(shown(other, "facts")).to_have_text(shown(page, "facts").text_content())
 
 
+def test_positive_class_is_chosen_from_the_classes_of_the_table(visit, url):
+    page = visit()
+    page.check("#source-rows")
+    rows = "ill,ill\n" * 30 + "well,ill\n" * 7 + "ill,well\n" * 3 + "well,well\n" * 20
+    page.fill("#csv", "y,yhat\n" + rows)
+    expect(page.locator("#pos_label-error")).to_contain_text("Choose the positive class: ill, well")
+    expect(page.locator("#result")).to_be_hidden()
+    assert page.locator("#pos_label option").all_text_contents() == ["by the labels", "ill", "well"]
+    page.select_option("#pos_label", "well")
+    expect(shown(page, "title")).to_have_text("Recall of the class well")
+    expect(shown(page, "value")).to_have_text("0.741")
+    expect(page).to_have_url(re.compile(r"#.*pos_label=well"))
+    other = visit(page.url.removeprefix(url))
+    expect(shown(other, "sentence")).to_have_text(shown(page, "sentence").text_content())
+    expect(other.locator("#pos_label")).to_have_value("well")
+    page.fill("#csv", "y,yhat\n" + rows.replace("well", "dead"))
+    expect(page.locator("#pos_label-error")).to_contain_text("not one of the labels")
+    page.select_option("#pos_label", "dead")
+    expect(shown(page, "title")).to_have_text("Recall of the class dead")
+    expect(page.locator("#pos_label option")).to_have_text(["by the labels", "dead", "ill"])
+
+
 def test_link_with_nonsense(visit):
     page = visit("/#tp=%3Cscript%3E&metric=nothing&unknown=1&source=rows&csv=%3Cb%3E")
     expect(page.locator("#true-error")).to_contain_text("Name a column of the table: '<b>'")
@@ -237,7 +259,7 @@ def test_rows_and_hostile_labels(visit, tmp_path):
     quoted = EVIL.replace('"', '""')
     rows = f'"{quoted}",ok\n' * 3 + f'"{quoted}","{quoted}"\n' * 9 + "ok,ok\n" * 8
     page.fill("#csv", "y,yhat\n" + rows)
-    page.fill("#pos_label", EVIL[:200])
+    page.select_option("#pos_label", EVIL)
     page.select_option("#metric", "accuracy")
     expect(shown(page, "value")).to_have_text("0.850")
     expect(shown(page, "tables")).to_contain_text(EVIL)
@@ -249,7 +271,7 @@ def test_rows_and_hostile_labels(visit, tmp_path):
     file.write_text("truth,said\n" + "1,1\n" * 30 + "1,0\n" * 10 + "0,0\n" * 5)
     page.set_input_files("#file", file)
     expect(page.locator("#csv")).to_have_value(re.compile("truth,said"))
-    fill(page, pos_label="")  # two columns need no names
+    page.select_option("#pos_label", "")  # two columns need no names
     counts = ConfusionCounts.from_binary(tp=30, fn=10, fp=0, tn=5)
     expect(shown(page, "span")).to_contain_text(span(counts.posterior("recall").interval()))
     large = tmp_path / "large.csv"

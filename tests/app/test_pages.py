@@ -266,6 +266,84 @@ def test_a_table_of_the_size_that_is_promised(client):
     assert f"{rows:,}" in fact(found, "Rows")
 
 
+ILL = "y,yhat\n" + "ill,ill\n" * 30 + "well,ill\n" * 7 + "ill,well\n" * 3 + "well,well\n" * 20
+
+
+def test_the_positive_class_is_chosen_from_a_list(client):
+    given = FIELDS["one"] | {"source": "rows", "csv": ILL}
+    found = client.post("/answer/one", json=given, headers=SAME).json
+    assert found["answer"] is None
+    assert found["errors"] == {
+        "pos_label": "Choose the positive class: ill, well. Or ask for an average over classes."
+    }
+    assert found["classes"] == [["ill", "ill"], ["well", "well"]]
+    page = parse(client.post("/", data=given, headers=SAME, content_type="multipart/form-data"))
+    options = [(node.get("value"), text_of(node)) for node in by_id(page, "pos_label")]
+    assert options == [("", "by the labels"), ("ill", "ill"), ("well", "well")]
+    wrong = client.post("/answer/one", json=given | {"pos_label": "il"}, headers=SAME).json
+    assert "not one of the labels" in wrong["errors"]["pos_label"]
+    assert wrong["classes"] == found["classes"]
+    for label, recall in (("ill", "0.909"), ("well", "0.741")):
+        one = answer(client, source="rows", csv=ILL, pos_label=label)
+        assert (one["title"], one["value"]) == (f"Recall of the class {label}", recall)
+        assert one["sentence"].startswith(f"Recall of the class {label} ")
+        assert one["pictures"][0][0] == f"Posterior distribution of recall of the class {label}"
+        assert fact(one, f"P(recall of the class {label} > 0.9)")
+    kept = client.post(
+        "/", data=given | {"pos_label": "well"}, headers=SAME, content_type="multipart/form-data"
+    )
+    (chosen,) = (node for node in by_id(parse(kept), "pos_label") if node.get("selected") == "")
+    assert chosen.get("value") == "well"
+
+
+def test_what_needs_no_positive_class(client):
+    found = answer(client, source="rows", csv=ILL, metric="accuracy")
+    assert (found["title"], found["value"]) == ("Accuracy", "0.833")
+    coded = answer(client, source="rows", csv=_coded(ILL), metric="accuracy")
+    assert found["sentence"] == coded["sentence"]
+    assert fact(found, "P(better than guessing)") == fact(coded, "P(better than guessing)")
+    names = [row[0] for row in found["tables"][0]["rows"]]
+    assert "f1_macro" in names
+    assert not {"f1", "recall (sensitivity)"} & set(names)
+    assert [row[0] for row in found["tables"][1]["rows"][:2]] == ["ill", "well"]
+    for metric in ("informedness", "matthews_corrcoef"):
+        found = answer(client, source="rows", csv=ILL, metric=metric)
+        assert "class" not in found["title"]
+        assert (
+            found["value"] == answer(client, source="rows", csv=_coded(ILL), metric=metric)["value"]
+        )
+    errors, _ = ask(client, source="rows", csv=ILL, metric="accuracy", prevalence="0.1")
+    assert errors.keys() == {"pos_label"}
+    assert answer(client, source="rows", csv=TABLE)["title"] == "Recall"  # of the class 1
+
+
+def _coded(table):
+    return table.replace("ill", "1").replace("well", "0")
+
+
+def test_two_classifiers_name_the_class(client):
+    table = "y,a,b\n" + "ill,ill,well\n" * 12 + "ill,ill,ill\n" * 20 + "well,ill,well\n" * 9
+    errors, _ = ask(client, "two", source="rows", csv=table, metric="recall")
+    assert "ill, well" in errors["pos_label"]
+    found = answer(client, "two", source="rows", csv=table, metric="recall", pos_label="ill")
+    assert found["title"] == "P(A better in recall of the class ill by more than 0.01)"
+    assert found["sentence"].startswith("Recall of the class ill, B minus A ")
+    assert fact(found, "Recall of the class ill of A")
+    folds = "y,yhat,k\n" + "".join(
+        f"{line},{k % 4}\n" for k, line in enumerate(ILL.splitlines()[1:])
+    )
+    errors, _ = ask(client, source="rows", csv=folds, fold="k")
+    assert errors.keys() == {"pos_label"}
+    found = answer(client, source="rows", csv=folds, fold="k", pos_label="ill")
+    assert found["title"] == "Recall of the class ill"
+    found = answer(client, source="rows", csv=folds, fold="k", metric="accuracy")
+    assert [row[0] for row in found["tables"][0]["rows"]][1:] == [
+        "balanced_accuracy",
+        "f1_macro",
+        "mcc",
+    ]
+
+
 def test_three_classes(client):
     table = "y,yhat\n" + "cat,cat\ndog,dog\ndog,cat\nbird,bird\n" * 12
     errors, _ = ask(client, source="rows", csv=table)

@@ -108,9 +108,11 @@ def test_rows(metric, rows):
 
 
 def test_weights_give_an_effective_number():
-    y, p = [1, 1, 1, 0], [1, 1, 0, 0]
-    counts = ConfusionCounts.from_predictions(y, p, sample_weight=[1, 2, 3, 4])
-    assert "effective n = 3.3" in sentence("accuracy", counts)
+    # Mean weights, with three pseudo-rows: hits 240 / 79, errors 120 / 39; 30 % erred.
+    # 100 / (.3 * 240 / 79 + .7 * 120 / 39) = 32.6; Kish's size is 33.3.
+    y, p = [1, 1, 1, 0] * 10, [1, 1, 0, 0] * 10
+    counts = ConfusionCounts.from_predictions(y, p, sample_weight=[1, 2, 3, 4] * 10)
+    assert "effective n = 32.6" in sentence("accuracy", counts)
 
 
 def test_comparison():

@@ -80,7 +80,6 @@ def test_report_of_a_matrix(rows, files, capsys):
     cells = {"fn": 0, "fp": 2} if rows == "true" else {"fn": 2, "fp": 0}
     expected = ConfusionCounts.from_binary(tp=26, tn=6, **cells).posterior("recall").interval()
     (row,) = json.loads(out)["sections"]["scores"]["rows"]
-    # The last label, ill, is the positive one.
     assert (row["score"]["low"], row["score"]["high"]) == pytest.approx(expected)
 
 

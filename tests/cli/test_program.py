@@ -34,7 +34,6 @@ USAGE = [
     ("report --matrix matrix.csv", "--rows is missing (true or predicted"),
     ("report --file predictions.csv --true y", "pred is missing: name a column of predictions.csv"),
     ("report --file predictions.csv --true y --pred yhatt", "Did you mean 'yhat'?"),
-    ("report --matrix matrix.csv --rows true --pos-label ill", "--pos-label needs --metric"),
     ("compare --a 1 2 3 4", "--b is missing"),
     ("compare --a 1 2 3 --b 1 2 3 4", "expected 4 arguments"),
     ("compare --file predictions.csv --true y --pred yhat", "two columns for a paired"),

@@ -182,33 +182,58 @@ def test_names_of_classifiers_differ(capsys):
 # The positive class
 
 
-def test_a_positive_class_that_was_assumed_is_told(capsys):
+def test_a_positive_class_is_not_guessed(capsys):
     Path("m.csv").write_text(",ill,well\nill,26,0\nwell,2,6\n")
+    Path("m.json").write_text('{"counts": [[26, 0], [2, 6]], "labels": ["ill", "well"]}')
+    folds = {"counts": [[[26, 0], [2, 6]]] * 3, "labels": ["ill", "well"]}
+    Path("folds.json").write_text(json.dumps(folds))
+    Path("rows.csv").write_text("y,a,b\n" + "ill,ill,well\nwell,ill,well\n" * 9)
+    search = "split{k}_test_{key}"
+    cells = {"n_0_0": 26, "n_0_1": 0, "n_1_0": 2, "n_1_1": 6, "n": 34}
+    names = [search.format(k=k, key=key) for k in range(3) for key in cells]
+    line = ",".join(str(cells[key]) for k in range(3) for key in cells)
+    Path("search.csv").write_text(",".join(names) + f"\n{line}\n{line}\n")
     report = "report --matrix m.csv --rows true --metric recall"
-    code, out, err = call(f"{report} --format csv", capsys)
-    assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("skuncertain: warning: recall: 'well' was taken as the positive class")
-    assert "--pos-label ill" in err
-    assert f"recall,{6 / 8}," in out  # of those who are well
-    assert call(f"{report} --format csv --quiet", capsys) == (0, out, "")
+    for arguments in (
+        report,
+        "report --matrix m.json --rows true --metric recall",
+        "report --matrix folds.json --rows true --metric recall",
+        "report --matrix m.csv --rows true --prevalence 0.1",
+        "report --file rows.csv --true y --pred a --metric f1",
+        "compare --matrix m.csv m.csv --rows true --metric recall",
+        "compare --file rows.csv --true y --pred a b --metric recall",
+        "plan --matrix m.csv --rows true --width 0.1",
+        "search search.csv --metric f1 --labels ill well --n-repeats 1",
+    ):
+        code, out, err = call(arguments, capsys)
+        assert (code, out) == (2, ""), arguments
+        assert err.startswith("skuncertain: error:")
+        for text in ("'ill' or 'well'", "--pos-label"):
+            assert text in err
+        code, out, err = call(f"{arguments} --pos-label ill", capsys)
+        assert code == 0, err
     for label, recall in (("well", 6 / 8), ("ill", 1.0)):
         code, out, err = call(f"{report} --format csv --pos-label {label}", capsys)
         assert (code, err) == (0, "")
         assert f"recall,{recall}," in out
-    assert call(report.replace("recall", "accuracy"), capsys)[2] == ""
-    pair = "compare --matrix m.csv m.csv --rows true --metric recall --format json"
-    code, out, err = call(pair, capsys)
-    assert (code, err.count("'well' was taken")) == (0, 1)
-    assert json.loads(out)["settings"]["pos_label"] == "well"
-    plan = "plan --matrix m.csv --rows true --width 0.1"
-    assert "recall: 'well' was taken" in call(plan, capsys)[2]
+    assert call(report.replace("recall", "accuracy"), capsys)[::2] == (0, "")
+    code, out, err = call("report --matrix m.csv --rows true", capsys)
+    assert (code, err) == (0, "")
+    assert "sensitivity" not in out
+    out = call("report --matrix m.csv --rows true --pos-label ill", capsys)[1]
+    assert "positive class ill: its recall is the sensitivity" in out
+    pair = "compare --matrix m.csv m.csv --rows true --metric recall --pos-label well --format json"
+    assert json.loads(call(pair, capsys)[1])["settings"]["pos_label"] == "well"
 
 
 def test_numbers_need_no_word_about_the_positive_class(capsys):
     _predictions()
     arguments = "report --file both.csv --true y --pred old --metric recall"
     assert call(arguments, capsys)[2] == ""
-    assert call(f"report {TABLE} --metric recall --labels well ill", capsys)[2] == ""
+    assert call(f"report {TABLE} --metric recall --labels 0 1", capsys)[2] == ""
+    named = f"report {TABLE} --metric recall --labels well ill"
+    assert "'well' or 'ill'" in call(named, capsys)[2]
+    assert call(f"{named} --pos-label ill", capsys)[2] == ""
 
 
 # --------------------------------------------------------------------------------------------------

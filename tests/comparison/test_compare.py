@@ -432,6 +432,7 @@ def test_kinds_of_labels(labels):
     for metric in ("recall", "f1"):
         options = {"metric": metric, "random_state": 0}
         expected = compare_paired(*rows, **options)
+        options["pos_label"] = labels[1] if isinstance(labels[1], str) else None
         found = compare_paired(*(np.array(labels)[part] for part in rows), **options)
         assert chances(found) == chances(expected)
         assert found.interval() == expected.interval()

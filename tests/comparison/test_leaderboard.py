@@ -312,7 +312,7 @@ def test_two_models_on_the_same_rows(metric, global_random_seed):
     assert board.pairwise[1, 0] == pytest.approx(paired.p_better, abs=error + 1e-5)
     check_tables(board)
     names = np.array(["no", "yes"])
-    text = leaderboard([names[one], names[two]], y_true=names[y], **options)
+    text = leaderboard([names[one], names[two]], y_true=names[y], pos_label="yes", **options)
     np.testing.assert_array_equal(text.p_best, board.p_best)
     other = leaderboard(
         [one, two], y_true=y, metric="recall", pos_label=0, n_draws=500, random_state=0

@@ -447,6 +447,7 @@ def test_what_an_image_cannot_show():
             r"population must be a BinomialPopulation.*BinomialPopulation\(p\)",
         ),
         ({"n": 0}, ValueError, "n must be at least 1, got 0"),
+        ({"n": 2**60}, ValueError, r"n must be at most 2\*\*53, got 1152921504606846976"),
         ({"n": 2.5}, TypeError, "n must be a number of rows"),
         ({"level": 95}, ValueError, "Did you mean 0.95"),
         ({"kind": "central"}, ValueError, "kind must be one of"),

@@ -128,16 +128,17 @@ def test_display_of_an_estimator(cls, make, data):
     names = np.array(["good", "bad"])[y]  # the first class is "bad"
     for estimator in (GaussianNB(), LinearSVC()):
         fitted = estimator.fit(X[:80], names[:80])
-        for pos_label in (None, "bad"):
+        for pos_label in ("good", "bad"):
             display = cls.from_estimator(fitted, X[80:], names[80:], pos_label=pos_label, level=0.8)
             if isinstance(estimator, LinearSVC):
-                score = fitted.decision_function(X[80:]) * (1 if pos_label is None else -1)
+                score = fitted.decision_function(X[80:]) * (1 if pos_label == "good" else -1)
             else:
-                score = fitted.predict_proba(X[80:])[:, 1 if pos_label is None else 0]
-            found = make(names[80:], score, pos_label=pos_label or "good", level=0.8)
+                score = fitted.predict_proba(X[80:])[:, 1 if pos_label == "good" else 0]
+            found = make(names[80:], score, pos_label=pos_label, level=0.8)
             assert legend_texts(display) == [f"{type(estimator).__name__}: {area_text(found)}"]
             np.testing.assert_array_equal(display.bands[None].low, found.low)
-    assert legend_texts(cls.from_estimator(fitted, X, names, name="mine"))[0].startswith("mine: ")
+    own = cls.from_estimator(fitted, X, names, pos_label="good", name="mine")
+    assert legend_texts(own)[0].startswith("mine: ")
 
 
 @display_and_band

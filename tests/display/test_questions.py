@@ -17,8 +17,12 @@ from skuncertain.display import (  # noqa: E402
 )
 from skuncertain.posteriors import BetaPosterior  # noqa: E402
 
-COUNTS = ConfusionCounts.from_binary(tp=92, fn=8, fp=5, tn=95, labels=["well", "ill"])
-OTHER = ConfusionCounts.from_binary(tp=80, fn=20, fp=10, tn=90, labels=["well", "ill"])
+COUNTS = ConfusionCounts.from_binary(
+    tp=92, fn=8, fp=5, tn=95, labels=["well", "ill"], pos_label="ill"
+)
+OTHER = ConfusionCounts.from_binary(
+    tp=80, fn=20, fp=10, tn=90, labels=["well", "ill"], pos_label="ill"
+)
 ASKED = "precision of class ill at prevalence 0.01"
 
 

@@ -154,11 +154,11 @@ def test_kinds_of_files(tmp_path, monkeypatch):
     [
         ("1,1.0 0.0,0", (0, 1), 1),  # a column with missing values that were dropped
         ("-1,1 1,-1", (-1, 1), 1),
-        ("1,2 2,1", (1, 2), 1),
-        ("01,2 2,01", ("01", "2"), "2"),
+        ("1,2 2,1", (1, 2), 2),
+        ("01,2 2,01", ("01", "2"), None),
         ("TRUE,False false,true", (False, True), True),
-        ("no,yes yes,no", ("no", "yes"), "yes"),
-        ("10,10 unknown,10", ("10", "unknown"), "unknown"),
+        ("no,yes yes,no", ("no", "yes"), None),
+        ("10,10 unknown,10", ("10", "unknown"), None),
         ("1,1 1,1", (0, 1), 1),
     ],
 )

@@ -19,8 +19,8 @@ Y_PRED = np.array([0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1])
 MATRIX = [[3, 2], [1, 6]]  # of the two, counted by hand
 THREE = [[30, 5, 1], [2, 40, 8], [4, 6, 50]]
 NAN, INF = math.nan, math.inf
-CODINGS = [((0, 1), 1), ((-1, 1), 1), ((1, 2), 1), ((0, 2), 2), ((False, True), True)]
-CODINGS += [(("no", "yes"), "yes"), (("1", "2"), "2")]
+CODINGS = [((0, 1), 1), ((-1, 1), 1), ((1, 2), 2), ((0, 2), None), ((False, True), True)]
+CODINGS += [(("no", "yes"), None), (("1", "2"), None)]
 PANDAS = [(dtype, ("no", "yes")) for dtype in ("object", "string", "category")]
 PANDAS += [(dtype, (0, 1)) for dtype in ("object", "category", "int8", "Int64", "float64")]
 PANDAS += [("Float64", (0, 1)), ("boolean", (False, True))]
@@ -57,7 +57,7 @@ def test_from_pandas(dtype, labels):
 
 def test_default_pos_label():
     assert ConfusionCounts(MATRIX, labels=[1, 0]).pos_label == 1
-    assert ConfusionCounts(MATRIX, labels=["yes", "no"]).pos_label == "no"
+    assert ConfusionCounts(MATRIX, labels=["yes", "no"]).pos_label is None
     assert ConfusionCounts(THREE).pos_label is None
     assert ConfusionCounts.from_predictions([0, 1, 2], [1, 1, 2]).pos_label is None
     assert ConfusionCounts(THREE, pos_label=2).pos_label == 2
@@ -109,12 +109,20 @@ def test_from_binary():
     assert_array_equal(first.counts, [[1, 2], [3, 4]])
     assert first.score("recall") == counts.score("recall") == 1 / 3
     assert first.score("precision") == counts.score("precision") == 1 / 4
-    last = ConfusionCounts.from_binary(tp=1, fn=2, fp=3, tn=4, labels=names)
+    last = ConfusionCounts.from_binary(tp=1, fn=2, fp=3, tn=4, labels=names, pos_label="well")
     assert (last.pos_label, last.counts[1, 1]) == ("well", 1)
+    with pytest.raises(
+        ValueError, match=r"the table is about the positive class.*'sick' or 'well'"
+    ):
+        ConfusionCounts.from_binary(tp=1, fn=2, fp=3, tn=4, labels=names)
 
 
 def test_repr():
-    counts = ConfusionCounts.from_binary(tp=26, fn=0, fp=2, tn=6, labels=["no", "yes"])
+    cells = {"tp": 26, "fn": 0, "fp": 2, "tn": 6}
+    counts = ConfusionCounts.from_binary(**cells, labels=["no", "yes"], pos_label="yes")
+    assert repr(ConfusionCounts(counts.counts, labels=["no", "yes"])).startswith(
+        "ConfusionCounts(n=34)"
+    )
     head, *lines = repr(counts).splitlines()
     positives = "26 real positives, 28 predicted positives"
     assert head == f"ConfusionCounts(n=34, pos_label='yes': {positives})"

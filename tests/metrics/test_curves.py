@@ -256,7 +256,7 @@ def test_labels_and_classes():
     named = np.array(["yes", "no"])[y]
     for found in (
         roc_band(named, score, pos_label="no"),
-        roc_band(np.array(["no", "yes"])[y], np.c_[-score, score]),
+        roc_band(np.array(["no", "yes"])[y], np.c_[-score, score], pos_label="yes"),
         roc_band(2 * y - 1, score),
     ):
         np.testing.assert_array_equal(found.low, expected.low)

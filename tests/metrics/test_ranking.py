@@ -60,7 +60,7 @@ def test_labels_of_all_kinds(labels):
         assert auc_posterior(given, score, pos_label=labels[0]).observed == pytest.approx(
             1 - expected
         )
-    # Without pos_label: 1 if there is a 1, otherwise the last.
+    # Without pos_label: 1 if there is a 1, otherwise the last, as in scikit-learn.
     positive = 1 if 1 in labels else sorted(labels)[1]
     found = auc_posterior(named, score).observed
     assert found == pytest.approx(expected if positive == labels[1] else 1 - expected)

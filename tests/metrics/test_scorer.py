@@ -95,10 +95,10 @@ def _names(y):
 @pytest.mark.parametrize(
     ("convert", "pos_label", "flipped"),
     [
-        (_names, None, False),
+        (_names, "spam", False),
         (_names, "ham", True),
         (lambda y: 2 * y - 1, None, False),
-        (lambda y: y + 1, None, True),  # labels {1, 2}: 1 is positive
+        (lambda y: y + 1, None, False),  # labels {1, 2}: 2 is positive
         (lambda y: y.astype(bool), None, False),
         (lambda y: y.astype(float), None, False),
     ],
@@ -119,7 +119,8 @@ def test_labels(convert, pos_label, flipped):
 def test_pandas_nullable_types(dtype):
     pandas = pytest.importorskip("pandas")
     y = pandas.Series(_names(Y) if dtype == "string" else Y, dtype=dtype)
-    results = cross_validate(MODEL, X, y, cv=CV, scoring=ConfusionCountsScorer())
+    scorer = ConfusionCountsScorer(pos_label="spam" if dtype == "string" else None)
+    results = cross_validate(MODEL, X, y, cv=CV, scoring=scorer)
     plain = cross_validate(MODEL, X, Y, cv=CV, scoring=ConfusionCountsScorer())
     np.testing.assert_array_equal(results["test_tp"], plain["test_tp"])
 
@@ -131,7 +132,8 @@ def test_searches(routing, search):
     found = search(MODEL, GRID, scoring=scorer, refit="f1", cv=CV, **options).fit(X, Y)
     assert found.best_score_ == found.cv_results_["mean_test_f1"][found.best_index_]
     assert found.score(X, Y) == pytest.approx(f1_score(Y, found.predict(X)))
-    assert clone(found).set_params(cv=3).fit(X, _names(Y)).best_score_ > 0.5
+    named = clone(scorer).set_params(pos_label="spam")
+    assert clone(found).set_params(cv=3, scoring=named).fit(X, _names(Y)).best_score_ > 0.5
     if search is not HalvingGridSearchCV:
         # refit by a metric of which less is better takes the best, not the worst
         again = search(MODEL, GRID, scoring=scorer, refit="neg_fpr", cv=CV, **options).fit(X, Y)
@@ -206,7 +208,7 @@ def test_one_unknown_class_gives_no_counts_but_no_error():
 
     found = ConfusionCountsScorer(metrics=["f1"])(Constant(), X[:9], ["a"] * 9)
     assert found["n"] == 9
-    assert np.isnan(found["tp"])
+    assert np.isnan(found["n_1_1"])
     assert np.isnan(found["f1"])
     found = ConfusionCountsScorer(pos_label="b")(Constant(), X[:9], ["a"] * 9)
     assert (found["tn"], found["tp"]) == (9, 0)

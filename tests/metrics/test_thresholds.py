@@ -226,7 +226,8 @@ def test_classifiers_are_judged_at_their_own_threshold(estimator, names, data):
     ]
     for classifier, threshold in candidates:
         classifier = classifier.fit(X, y)
-        report = intervals_at_thresholds(y_test, classifier, X=X_test)
+        positive = names[1] if isinstance(names[1], str) else None
+        report = intervals_at_thresholds(y_test, classifier, X=X_test, pos_label=positive)
         threshold = classifier.best_threshold_ if threshold is None else threshold
         assert report.operating_threshold == threshold
         expected = predicted(classifier, X_test, y_test)
@@ -346,6 +347,7 @@ def test_report_says_what_was_asked():
         np.array(["bad", "good"])[y],
         score,
         [0.2, 99.0],
+        pos_label="good",
         metrics=["precision", "recall"],
         operating_threshold=0.4,
         level=0.9,

@@ -81,7 +81,9 @@ def test_labels_of_the_scorer():
     plain = BayesianCrossValidator(NB, cv=5).fit(X, Y)
     np.testing.assert_allclose(found.interval("recall"), plain.interval("specificity"))
     with pytest.raises(ValueError, match="as they were given to the scorer"):
-        CrossValPosterior.from_cv_results(results, y=names)  # "b" would be positive
+        CrossValPosterior.from_cv_results(results, y=names, pos_label="b")
+    with pytest.raises(ValueError, match=r"the count tp is about the positive class.*'a' or 'b'"):
+        CrossValPosterior.from_cv_results(results, y=names)
     unnamed = CrossValPosterior.from_cv_results(results)
     np.testing.assert_allclose(unnamed.interval("recall"), found.interval("recall"))
 

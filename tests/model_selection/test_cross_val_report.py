@@ -31,7 +31,7 @@ def report_of(matrices, metrics="recall", *, n_repeats=1, failed=(), assumed=Fal
     size = np.asarray(counts.n)
     found = {name: settings.pop(name) for name in ("obstacle", "overlap") if name in settings}
     splits = Splits(size.sum() // n_repeats - size, size, n_repeats, **found)
-    asked = check_metrics(metrics, counts.n_classes, 1 if counts.n_classes == 2 else None)
+    asked = check_metrics(metrics, counts.labels, counts.pos_label)
     options = FoldOptions(**settings)
     result = CrossValPosterior(counts, asked, options, splits, failed, seed=7, assumed=assumed)
     return result.report(methods=shown).to_dict()

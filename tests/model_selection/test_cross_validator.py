@@ -366,7 +366,8 @@ def test_unstable_learner_is_reported_once():
 )
 def test_labels(y, positives):
     plain = BayesianCrossValidator(NB, cv=5).fit(X, Y)
-    bcv = BayesianCrossValidator(NB, cv=5).fit(X, y)
+    named = positives if isinstance(positives, str) else None
+    bcv = BayesianCrossValidator(NB, cv=5, pos_label=named).fit(X, y)
     assert bcv.counts_.pos_label == positives
     np.testing.assert_array_equal(bcv.counts_.counts, plain.counts_.counts)
     np.testing.assert_array_equal(bcv.classes_, np.unique(y))
@@ -376,7 +377,8 @@ def test_pandas():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcdef"))
     y = pandas.Series(np.array(["no", "yes"])[Y], dtype="string")
-    bcv = BayesianCrossValidator(NB, cv=5, keep_predictions=True).fit(frame, y)
+    options = {"keep_predictions": True, "pos_label": "yes"}
+    bcv = BayesianCrossValidator(NB, cv=5, **options).fit(frame, y)
     assert bcv.interval("f1") == BayesianCrossValidator(NB, cv=5).fit(X, Y).interval("f1")
     assert list(bcv.feature_names_in_) == list("abcdef")
     table = bcv.result_.to_frame()

@@ -489,7 +489,7 @@ def test_large_counts_and_many_classes():
 
 
 def test_labels_and_positive_class():
-    folds = ConfusionCounts(FOLDS.counts, labels=["no", "yes"])
+    folds = ConfusionCounts(FOLDS.counts, labels=["no", "yes"], pos_label="yes")
     assert fold_interval(folds, "recall") == fold_interval(FOLDS, "recall")
     assert fold_interval(folds, "recall", pos_label="no") == fold_interval(FOLDS, "specificity")
     three = np.random.default_rng(0).integers(1, 20, size=(4, 3, 3))

@@ -208,10 +208,10 @@ def test_bbc_by_hand(metric):
             best = np.argmax([value(k, rows) for k in range(3)])
             outside.append(value(best, left))
     sign = -1 if metric == "error_rate" else 1
-    for truth, given in ((y, predictions), (names[y], list(names[predictions]))):
-        result = selection_corrected_score(
-            truth, given, metric=metric, n_resamples=50, random_state=5, level=0.8
-        )
+    named = names[y], list(names[predictions]), "yes"
+    for truth, given, positive in ((y, predictions, None), named):
+        options = {"pos_label": positive, "n_resamples": 50, "random_state": 5, "level": 0.8}
+        result = selection_corrected_score(truth, given, metric=metric, **options)
         assert result.score == pytest.approx(sign * np.mean(outside))
         expected = np.quantile(sign * np.array(outside), [0.1, 0.9])
         np.testing.assert_allclose(result.interval(), expected)

@@ -178,9 +178,8 @@ def test_one_label_in_a_batch():
 @pytest.mark.parametrize("metric", ["recall", "f1", "informedness"])
 def test_history_equals_the_steps(metric, discount, global_random_seed):
     y_true, y_pred = _random(global_random_seed, number=9)
-    watch = SequentialPosterior(
-        metric, labels=["bad", "good"], discount=discount, rope=0.02, level=0.9, random_state=0
-    )
+    options = {"labels": ["bad", "good"], "pos_label": "good", "discount": discount}
+    watch = SequentialPosterior(metric, rope=0.02, level=0.9, random_state=0, **options)
     steps = [watch.update(y_true[k], y_pred[k]) for k in range(4)]
     steps += [watch.update([], []), *(watch.update(y_true[k], y_pred[k]) for k in range(4, 9))]
     history = watch.history

@@ -25,8 +25,12 @@ from skuncertain.posteriors import About, BetaPosterior
 from skuncertain.posteriors._difference import difference_of
 from skuncertain.posteriors._question import shared_question
 
-COUNTS = ConfusionCounts.from_binary(tp=92, fn=8, fp=5, tn=95, labels=["well", "ill"])
-OTHER = ConfusionCounts.from_binary(tp=80, fn=20, fp=10, tn=90, labels=["well", "ill"])
+COUNTS = ConfusionCounts.from_binary(
+    tp=92, fn=8, fp=5, tn=95, labels=["well", "ill"], pos_label="ill"
+)
+OTHER = ConfusionCounts.from_binary(
+    tp=80, fn=20, fp=10, tn=90, labels=["well", "ill"], pos_label="ill"
+)
 FOLDS = ConfusionCounts([[[9, 1], [2, 8]], [[8, 2], [3, 7]], [[10, 0], [1, 9]]])
 THREE = ConfusionCounts([[8, 1, 1], [2, 16, 2], [0, 3, 27]], labels=["a", "b", "c"])
 RECALL, FPR = 0.92, 0.05  # of COUNTS
@@ -63,7 +67,7 @@ def test_value_of_rates_is_that_of_the_data():
 def test_value_at_an_uncertain_prevalence():
     posterior = COUNTS.posterior("precision", prevalence=BetaPosterior(3, 197))
     assert posterior.observed == pytest.approx(bayes(3 / 200), rel=1e-12)
-    stack = ConfusionCounts(np.stack([COUNTS.counts] * 2), labels=["well", "ill"])
+    stack = ConfusionCounts(np.stack([COUNTS.counts] * 2), labels=["well", "ill"], pos_label="ill")
     both = stack.posterior("precision", prevalence=BetaPosterior([3, 100], [197, 100]))
     assert both.observed == pytest.approx([bayes(3 / 200), bayes(0.5)], rel=1e-12)
 

@@ -23,3 +23,13 @@ class Fails(DummyClassifier):
             "nan": np.where(found == 0, np.nan, 1.0),
             "none": None,
         }[self.way]
+
+
+class CountsFits(DummyClassifier):
+    """Guesses the larger class, and counts how often it was fitted."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)

@@ -62,7 +62,8 @@ def report_of(kind, names=PLAIN):
         return interval_report(truth, a, target_names=names[-2:], groups=groups, **options)
     if kind == "cross-validation":
         classes = np.array(names[:2])[Y]
-        bcv = BayesianCrossValidator(GaussianNB(), cv=5, metrics=[mine, "f1"], random_state=0)
+        options = {"metrics": [mine, "f1"], "pos_label": names[1], "random_state": 0}
+        bcv = BayesianCrossValidator(GaussianNB(), cv=5, **options)
         return bcv.fit(X, classes).report()
     if kind == "comparison":
         return compare(*counts[:2], metric=mine, rope=0.02, **two, **options).report()
@@ -84,7 +85,8 @@ def report_of(kind, names=PLAIN):
     tp, tn = rng.binomial(20, 0.8, size=(size, 5)), rng.binomial(30, 0.8, size=(size, 5))
     for name, cells in {"tp": tp, "fn": 20 - tp, "fp": 30 - tn, "tn": tn}.items():
         saved |= score_table(cells, name)
-    return search_posterior(saved, metric=mine, labels=names[:2], **options).report()
+    about = {"labels": names[:2], "pos_label": names[1]}
+    return search_posterior(saved, metric=mine, **about, **options).report()
 
 
 def parse(page):

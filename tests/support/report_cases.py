@@ -29,7 +29,7 @@ X, Y = make_classification(240, 6, flip_y=0.15, random_state=1)
 NB = GaussianNB()
 TREE = DecisionTreeClassifier(random_state=0)
 GRID = {"max_depth": [1, 2, 4]}
-PETS = ConfusionCounts([[35, 5], [10, 50]], labels=["cat", "dog"])
+PETS = ConfusionCounts([[35, 5], [10, 50]], labels=["cat", "dog"], pos_label="dog")
 THREE = ConfusionCounts([[30, 2, 3], [1, 25, 4], [2, 2, 31]], labels=["ant", "bee", "cow"])
 EMPTY = ConfusionCounts([[40, 0], [0, 0]])  # no positives
 MODELS = {

@@ -34,6 +34,7 @@
     for (const [name, value] of given) {
       const field = form.elements.namedItem(name);
       if (!field || name === "file") continue;
+      if (name === "pos_label") offer([[value, value]]);
       if (field instanceof Element && field.tagName === "SELECT") {
         if (![...field.options].some((option) => option.value === value)) continue;
       }
@@ -41,6 +42,21 @@
       known = true;
     }
     return known;
+  }
+
+  // The classes of the table to choose the positive one from; what was chosen stays.
+  function offer(classes) {
+    const field = form.elements.namedItem("pos_label");
+    if (!field) return;
+    const chosen = field.value;
+    const known = new Map([...field.options].slice(0, 1).map((o) => [o.value, o.textContent]));
+    for (const [value, text] of classes) known.set(value, text);
+    if (!known.has(chosen)) known.set(chosen, chosen);
+    const now = [...field.options].map((o) => o.value).join("\n");
+    if (now === [...known.keys()].join("\n")) return; // the list may be open
+    const options = [...known].map(([value, text]) => make("option", text, { value }));
+    field.replaceChildren(...options);
+    field.value = chosen;
   }
 
   function hashOf(given) {
@@ -184,6 +200,7 @@
       showErrors({ form: found.error });
       return;
     }
+    offer(found.classes);
     showErrors(found.errors);
     if (found.answer) {
       show(found.answer);
