@@ -72,8 +72,7 @@ def fold_posterior(
     prior : float, str or array-like of shape (C, C), default=1.0
         Pseudo-counts λ on each side of the proportion, or per cell: an array, "dirichlet".
     n_repeats : int, default=None
-        Repetitions in which every row was tested once each; then K stands for all folds. None is
-        1. Scores of shape (n_repeats, K) are one cross-validation.
+        Repetitions, K stands for all folds then. Scores of shape (n_repeats, K) are one problem.
     rho : float, default=None
         Correlation between folds, by default 1/K ("averaged") or 0.7 ("corrected_t").
     prior_per_fold : bool, default=None
