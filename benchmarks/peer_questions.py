@@ -123,6 +123,10 @@ REASONS = {
     ("5", "numpy"): "two sorted classes, ties, and checks of the input",
     ("6", "scikit-learn"): "two values, no comparison",
     ("6", "baycomp"): "fixed cost of Python: checks of the folds, and an object to ask more",
+    (
+        "7",
+        "baycomp",
+    ): "it compares with the best only; ours has intervals, P(best) and ranks of all",
     ("7", "numpy"): "P(best) and ranks take thousands of joint draws",
     ("8", "confidenceinterval"): _NORMAL,
     ("8", "scikit-learn"): _VALUE,
@@ -140,5 +144,5 @@ MEMORY = {
     "5": "memory: checked copies of the scores",
     "6": "memory: thousands of draws of a joint matrix",
     "7": "memory: joint draws of all candidates, a part at a time",
-    "8": "memory: draws of all classes at once",
+    "8": "memory: copies of a matrix of a million cells",
 }

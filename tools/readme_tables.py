@@ -52,8 +52,9 @@ def reasons():
     for _, peer, *_, times, _, note in read("peers"):
         name = peer.split(" ")[0]
         if name in PEERS and times and float(times.replace(",", "")) < 1:
-            found[name] = note.partition("; memory:")[0]
-    return "\n".join(f"- {name}: {note}." for name, note in found.items()) or "- Nowhere."
+            found.setdefault(name, {})[note.partition("; memory:")[0]] = None
+    lines = [f"- {name}: {'; '.join(notes)}." for name, notes in found.items()]
+    return "\n".join(lines) or "- Nowhere."
 
 
 def coverage():

@@ -8,6 +8,7 @@ from skuncertain.display._intervals import IntervalDisplay
 from skuncertain.display._joint import JointDisplay
 from skuncertain.display._posteriors import PosteriorDisplay
 from skuncertain.display._ranks import RankDisplay
+from skuncertain.display._sequential import SequentialDisplay
 
 __all__ = [
     "ComparisonDisplay",
@@ -19,4 +20,5 @@ __all__ = [
     "PrecisionRecallBandDisplay",
     "RankDisplay",
     "RocBandDisplay",
+    "SequentialDisplay",
 ]

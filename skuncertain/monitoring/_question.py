@@ -1,4 +1,6 @@
-"""What is asked of every batch."""
+"""What is asked of every batch, and the answers to it."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,10 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._utils.validation import check_level, refuse_if
 from skuncertain._utils.warnings import silence
 from skuncertain.comparison._compare import compare
 from skuncertain.metrics._posterior import class_of
+from skuncertain.monitoring._anytime import streams_of
 from skuncertain.posteriors._about import About
+from skuncertain.posteriors._interval import make_interval
 
 _NAMES = ("past", "batch")
 
@@ -26,6 +31,8 @@ class Question:
     rope: float
     n_draws: int | None
     seed: int
+    anytime: bool = False
+    threshold: float | None = None
 
     def posterior(self, counts):
         """Posterior of the metric."""
@@ -39,11 +46,28 @@ class Question:
             "random_state": self.seed,
         }
 
-    def interval_of(self, posterior, level=None, kind=None):
-        """Interval of a posterior, by default the one that was asked for."""
-        return posterior.interval(
-            self.level if level is None else level, self.kind if kind is None else kind
-        )
+    def interval(self, counts, posterior=None, level=None, kind=None):
+        """Interval of counts, by default the one that was asked for; `posterior` saves its work."""
+        level = self.level if level is None else check_level(level)
+        if self.anytime:
+            refuse_if(
+                kind is not None,
+                "kind",
+                "kind is how a posterior is cut, and with anytime=True the interval is no part of "
+                "one: leave it out, or use posterior.interval(kind=...).",
+            )
+            return make_interval(*self.streams(counts).interval(counts.counts, level))
+        posterior = self.posterior(counts) if posterior is None else posterior
+        return posterior.interval(level, self.kind if kind is None else kind)
+
+    def streams(self, counts):
+        """Streams of rows that a confidence sequence rests on."""
+        positive = counts.positive_index(self.metric, self.pos_label)
+        return streams_of(self.metric, counts.n_classes, positive)
+
+    def alarm(self, low, high):
+        """Whether a whole interval is worse than the threshold."""
+        return high < self.threshold if self.metric.greater_is_better else low > self.threshold
 
     def value(self, counts):
         """Value of the metric; NaN, without a warning, where it is 0/0."""

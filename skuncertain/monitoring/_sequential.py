@@ -1,249 +1,44 @@
-"""A posterior that is fed batch by batch, and what is known after a batch and after all."""
+"""A posterior that is fed batch by batch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._numerics.row_weights import running_sums
-from skuncertain._reporting.text import level_text
+from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
     as_array,
+    check_bool,
     check_draws,
     check_kind,
     check_level,
     check_number,
     check_rope,
-    data_frame,
     refuse_if,
     resolve_seed,
 )
 from skuncertain._utils.warnings import silence
-from skuncertain._version import __version__
-from skuncertain.comparison._result import ComparisonResult
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._priors import describe_prior
 from skuncertain.metrics._registry import get_metric
+from skuncertain.monitoring._anytime import Verdict, refuse_without_streams
+from skuncertain.monitoring._history import SequentialHistory, SequentialStep
 from skuncertain.monitoring._question import Question
-from skuncertain.posteriors._about import About
+from skuncertain.monitoring._report import alarm_words, interval_words
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._interval import Interval
 
 _CELLS_AT_ONCE = 2**20
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SequentialStep:
-    """What is known after a batch.
-
-    Parameters
-    ----------
-    step : int
-        Number of the batch, from 1.
-    batch : ConfusionCounts
-        Counts of the batch.
-    past : ConfusionCounts
-        Counts of all batches before it, discounted.
-    counts : ConfusionCounts
-        Both together: what the posterior rests on.
-    question : object
-        Metric, prior and so on.
-
-    See Also
-    --------
-    SequentialPosterior : Makes it.
-
-    Examples
-    --------
-    >>> from skuncertain import ConfusionCounts
-    >>> from skuncertain.monitoring import SequentialPosterior
-    >>> watch = SequentialPosterior("recall")
-    >>> _ = watch.update(ConfusionCounts.from_binary(tp=90, fn=10, fp=20, tn=180))
-    >>> step = watch.update(ConfusionCounts.from_binary(tp=35, fn=15, fp=20, tn=180))
-    >>> step
-    SequentialStep(batch 2: recall 0.700 on 250 rows, worse than before with probability 1.00; all
-    in all 0.833, 95 % interval [0.768, 0.886])
-    >>> step.comparison.p_better < 0.01
-    True
-    """
-
-    step: int
-    batch: ConfusionCounts
-    past: ConfusionCounts
-    counts: ConfusionCounts
-    question: Any
-
-    @property
-    def n(self) -> float:
-        """Rows of the batch."""
-        return self.batch.n
-
-    @property
-    def effective_n(self) -> float:
-        """Rows that the posterior rests on: all of them, the discounted ones in part."""
-        return self.counts.n
-
-    @property
-    def value(self) -> float:
-        """Metric of the batch alone, NaN if it is 0/0."""
-        return self.question.value(self.batch)
-
-    @cached_property
-    def posterior(self) -> Posterior:
-        """Posterior after the batch."""
-        return self.question.posterior(self.counts)
-
-    @cached_property
-    def comparison(self) -> ComparisonResult | None:
-        """Comparison of the batch (b) with the past (a).
-
-        None if there is nothing to compare: the first batch, a batch or past in which the metric is
-        0/0, or a metric of which neither more nor less is better.
-        """
-        return self.question.compare(self.past, self.batch)
-
-    @property
-    def p_worse(self) -> float:
-        """P(the batch is worse than the past by more than the ROPE), NaN without a comparison."""
-        return np.nan if self.comparison is None else self.comparison.p_worse
-
-    def interval(self, level: float | None = None, kind: str | None = None) -> Interval:
-        """Interval after the batch.
-
-        Parameters
-        ----------
-        level : float, default=None
-            Probability of the interval, by default that of the SequentialPosterior.
-        kind : {"eti", "hdi"}, default=None
-            Equal-tailed or highest-density, by default that of the SequentialPosterior.
-
-        Returns
-        -------
-        Interval
-            Ends ``low`` and ``high``.
-        """
-        return self.question.interval_of(self.posterior, level, kind)
-
-    def to_dict(self) -> dict:
-        """Plain representation.
-
-        Returns
-        -------
-        dict
-            A row of the history.
-        """
-        low, high = self.interval()
-        return {
-            "step": self.step,
-            "n": self.n,
-            "effective_n": self.effective_n,
-            "value": self.value,
-            "overall": self.question.value(self.counts),
-            "low": low,
-            "high": high,
-            "p_worse": self.p_worse,
-        }
-
-    def __repr__(self):
-        row, asked = self.to_dict(), self.question
-        worse = ""
-        if self.comparison is not None:
-            by = f" by more than {asked.rope:g}" if asked.rope else ""
-            worse = f", worse than before{by} with probability {row['p_worse']:.2f}"
-        return (
-            f"SequentialStep(batch {self.step}: {asked.title(self.counts)} {row['value']:.3f} on "
-            f"{row['n']:g} rows{worse}; all in all {row['overall']:.3f}, {level_text(asked.level)} "
-            f"interval [{row['low']:.3f}, {row['high']:.3f}])"
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SequentialHistory:
-    """What was known after every batch.
-
-    Parameters
-    ----------
-    metric : str
-        Name of the metric.
-    level, kind, prior, discount, rope : object
-        What was asked.
-    seed : int
-        Seed of the draws, where the metric has no exact posterior.
-    columns : dict of ndarray
-        ``step``, ``n`` (rows of the batch), ``effective_n`` (rows that the posterior rests on),
-        ``value`` (metric of the batch alone), ``overall`` (metric of all counts, discounted),
-        ``low`` and ``high`` (interval), ``p_worse`` (P(batch worse than the past)).
-    pos_label : label, default=None
-        Class of a metric that depends on it.
-
-    See Also
-    --------
-    SequentialPosterior.history : Makes it.
-
-    Examples
-    --------
-    >>> from skuncertain import ConfusionCounts
-    >>> from skuncertain.monitoring import SequentialPosterior
-    >>> watch = SequentialPosterior("recall")
-    >>> for tp in (90, 92, 70):
-    ...     _ = watch.update(ConfusionCounts.from_binary(tp=tp, fn=100 - tp, fp=20, tn=180))
-    >>> watch.history
-    SequentialHistory(recall, 3 batches; use to_frame() or to_dict())
-    >>> watch.history.columns["p_worse"].round(2)
-    array([ nan, 0.31, 1.  ])
-    """
-
-    metric: str
-    level: float
-    kind: str
-    prior: str
-    discount: float
-    rope: float
-    seed: int
-    columns: dict
-    pos_label: Any = None
-
-    def __len__(self):
-        return len(self.columns["step"])
-
-    def __repr__(self):
-        what = About(metric=self.metric, pos_label=self.pos_label).question()
-        return f"SequentialHistory({what}, {len(self)} batches; use to_frame() or to_dict())"
-
-    def to_dict(self) -> dict:
-        """Plain representation.
-
-        Returns
-        -------
-        dict
-            One list per column, and what was asked.
-        """
-        return {
-            **{name: value for name, value in vars(self).items() if name != "columns"},
-            **{name: values.tolist() for name, values in self.columns.items()},
-            "skuncertain": __version__,
-        }
-
-    def to_frame(self) -> Any:
-        """Table with one row per batch.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The columns, indexed by ``step``.
-        """
-        return data_frame(self, self.columns).set_index("step")
-
-
-class SequentialPosterior:
+class SequentialPosterior(HasReport):
     """Posterior of a metric that learns batch by batch, and compares each with the past.
 
     Parameters
@@ -272,6 +67,10 @@ class SequentialPosterior:
         Number of draws where the posterior has no exact form.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws.
+    anytime : bool, default=False
+        Whether the intervals hold at all looks together (a confidence sequence) instead of at one.
+    threshold : float, default=None
+        With ``anytime=True``: an alarm is raised once the whole interval is worse than this.
 
     See Also
     --------
@@ -280,10 +79,14 @@ class SequentialPosterior:
 
     Notes
     -----
-    Without discount the result is the posterior of all rows together, whatever the batches were.
+    Without discount the result is that of all rows together, whatever the batches were.
 
-    A comparison asks whether *this batch* differs from the past. If nothing ever changes, about one
-    batch in twenty still has P(worse) above .95: look at several in a row, or ask for .999.
+    A 95 % interval holds at one look. Looked at after each of 100 batches, it misses the truth at
+    some time in 32 to 40 % of all watches; with ``anytime=True`` in 5 % at most, however long the
+    watch is, and so often at most is an alarm a false one. `prior`, `kind` and `p_worse` are about
+    the posterior, which knows nothing of looks.
+
+    If nothing ever changes, one batch in twenty has P(worse) above .95.
 
     Only counts are stored: the objects are small, and can be pickled and resumed.
 
@@ -312,6 +115,8 @@ class SequentialPosterior:
         rope: float = 0.0,
         n_draws: int | None = None,
         random_state: RandomStateLike = None,
+        anytime: bool = False,
+        threshold: float | None = None,
     ) -> None:
         metric = get_metric(metric)
         low, high = metric.range
@@ -326,7 +131,14 @@ class SequentialPosterior:
             n_draws = check_draws(n_draws, 1)
         self.discount = check_number("discount", discount, low=0, high=1)
         level, kind, seed = check_level(level), check_kind(kind), resolve_seed(random_state)
-        self._question = Question(metric, pos_label, prior, level, kind, rope, n_draws, seed)
+        anytime = check_bool("anytime", anytime)
+        if anytime:
+            self._check_anytime(metric, kind)
+        threshold = _check_threshold(threshold, metric, anytime)
+        self._question = Question(
+            metric, pos_label, prior, level, kind, rope, n_draws, seed, anytime, threshold
+        )
+        self._verdict = Verdict()
         self._counts: ConfusionCounts | None = None
         self._remedy = (
             f"The classes were fixed by {'the first batch' if labels is None else 'labels='}: make "
@@ -340,12 +152,31 @@ class SequentialPosterior:
             empty = np.zeros((len(labels), len(labels)), dtype=np.int64)
             self._begin(ConfusionCounts._make(empty, labels, check_pos_label(labels, pos_label)))
 
+    def _check_anytime(self, metric, kind):
+        refuse_without_streams(metric)
+        refuse_if(
+            self.discount != 1,
+            "discount",
+            f"discount={self.discount:g} does not go with anytime=True: discounted counts are no "
+            "counts of rows.",
+            remedy="Leave it out; a change shows in the property change.",
+        )
+        refuse_if(
+            kind != "eti",
+            "kind",
+            f"kind={kind!r} does not go with anytime=True: a confidence sequence is no part of a "
+            "posterior.",
+            remedy="Leave it out.",
+        )
+
     def _begin(self, counts):
         """Start from empty counts with the labels of `counts`, if the question can be asked."""
         asked = self._question
         options = PosteriorOptions(asked.prior, n_draws=asked.n_draws, random_state=asked.seed)
         options.checked(counts.n_classes)
         counts.positive_index(asked.metric, asked.pos_label)
+        if asked.anytime:
+            asked.streams(counts)  # refuses metrics that have none with so many classes
         empty = np.zeros_like(counts.counts, dtype=np.int64)
         if asked.metric.cost is not None:
             asked.metric.evaluate(empty)  # refuses costs of another number of classes
@@ -368,6 +199,14 @@ class SequentialPosterior:
             What is known after it. Posterior and comparison are computed when they are asked for.
         """
         batch = self._count(y_true, y_pred)
+        refuse_if(
+            self._question.anytime
+            and (batch.weighted or np.any(batch.counts != np.rint(batch.counts))),
+            "y_true",
+            "the counts of a batch must be whole numbers of rows with anytime=True: weighted rows "
+            "have no confidence sequence.",
+            remedy="Count without weights, or use anytime=False.",
+        )
         if self._counts is None:
             self._begin(batch)
         past = self.counts
@@ -468,26 +307,70 @@ class SequentialPosterior:
         level : float, default=None
             Probability of the interval, by default that of the constructor.
         kind : {"eti", "hdi"}, default=None
-            Equal-tailed or highest-density, by default that of the constructor.
+            Equal-tailed or highest-density, by default that of the constructor; not with
+            ``anytime=True``.
 
         Returns
         -------
         Interval
             Ends ``low`` and ``high``.
         """
-        return self._question.interval_of(self.posterior, level, kind)
+        return self._question.interval(self.counts, level=level, kind=kind)
+
+    @property
+    def alarm(self) -> int | None:
+        """Number of the first batch after which the whole interval was worse than the threshold.
+
+        None without an alarm, and without a threshold. If the metric is never worse than the
+        threshold, there ever is an alarm with probability 1 - level at most.
+        """
+        return self._follow().alarm
+
+    @property
+    def change(self) -> int | None:
+        """Number of the first batch after which no constant metric was within all intervals so far.
+
+        None if one still is, and without ``anytime=True``. If nothing ever changes, there ever is
+        such a batch with probability 1 - level at most.
+        """
+        return self._follow().change
+
+    def _follow(self):
+        """Verdict on all batches; only those since the last time are looked at."""
+        verdict = self._verdict
+        if self._question.anytime and verdict.seen < self.n_batches:
+            for _, past, batch in self._chunks(verdict.seen, verdict.counts):
+                verdict, *_ = verdict.follow(self._question, past + batch)
+            self._verdict = verdict
+        return verdict
+
+    def report(self, *, digits: int | None = None) -> IntervalReport:
+        """Watch in words, numbers and plots.
+
+        Parameters
+        ----------
+        digits : int, default=None
+            Decimals, see :func:`interval_report`.
+
+        Returns
+        -------
+        IntervalReport
+            Its title is the answer; its table has the newest batch first.
+        """
+        return self.history.report(digits=digits)
 
     def __repr__(self):
         if not self._batches:
             return f"SequentialPosterior({self.metric}, no batch yet)"
-        value, level = self._question.value(self.counts), self._question.level
+        value, asked = self._question.value(self.counts), self._question
         low, high = self.interval()
         number = f"{self.n_batches} batch" + ("es" if self.n_batches > 1 else "")
         rows = "rows" if self.discount == 1 else "effective rows"
         return (
-            f"SequentialPosterior({self._question.title(self.counts)} after {number}, "
+            f"SequentialPosterior({asked.title(self.counts)} after {number}, "
             f"{self.counts.n:.10g} {rows}: "
-            f"{value:.3f}, {level_text(level)} interval [{low:.3f}, {high:.3f}])"
+            f"{value:.3f}, {interval_words(asked)} [{low:.3f}, {high:.3f}]"
+            f"{alarm_words(asked, self.alarm)})"
         )
 
     @property
@@ -498,8 +381,16 @@ class SequentialPosterior:
         or one that is slow (MCC, kappa), the figures come from draws.
         """
         asked = self._question
-        parts = [self._rows(*chunk) for chunk in self._chunks()]
-        names = ("step", "n", "effective_n", "value", "overall", "low", "high", "p_worse")
+        verdict, parts = Verdict(), []
+        for first, past, batch in self._chunks():
+            rows = self._rows(first, past, batch)
+            if asked.anytime:
+                followed = verdict.follow(asked, past + batch)
+                verdict, rows["worse_than_threshold"], rows["changed"] = followed
+            parts.append(rows)
+        names = ["step", "n", "effective_n", "value", "overall", "low", "high", "p_worse"]
+        names += ["changed"] * asked.anytime
+        names += ["worse_than_threshold"] * (asked.threshold is not None)
         columns = {
             name: np.concatenate([part[name] for part in parts]) if parts else np.empty(0)
             for name in names
@@ -514,16 +405,23 @@ class SequentialPosterior:
             seed=asked.seed,
             columns=columns,
             pos_label=None if self._counts is None else asked.class_in(self._counts),
+            anytime=asked.anytime,
+            threshold=asked.threshold,
+            alarm=verdict.alarm,
+            change=verdict.change,
         )
 
-    def _chunks(self):
-        """Number of the first step, and the counts of past and batch, for many steps at once."""
+    def _chunks(self, seen=0, total=None):
+        """Number of the first step, and the counts of past and batch, for many steps at once.
+
+        The first `seen` batches are left out; `total` is the matrix of them.
+        """
         if not self._batches:
             return
         shape = self.counts.counts.shape
         size = max(1, _CELLS_AT_ONCE // shape[0] ** 2)
-        total = None
-        for start in range(0, len(self._batches), size):
+        total = None if total is None else total.ravel()
+        for start in range(seen, len(self._batches), size):
             some = self._batches[start : start + size]
             past, batch, total = running_sums(some, total, self.discount, shape)
             yield start + 1, self._alike(past), self._alike(batch)
@@ -533,7 +431,7 @@ class SequentialPosterior:
         asked, both = self._question, past + batch
         # Told where it concerns the present; a start without positives is not worth repeating.
         with silence(UndefinedMetricWarning):
-            low, high = asked.interval_of(asked.posterior(both))
+            low, high = asked.interval(both)
         value = asked.value(batch)
         clear = ~np.isnan(value) & ~np.isnan(asked.value(past))
         worse = np.full(len(batch), np.nan)
@@ -556,3 +454,24 @@ class SequentialPosterior:
 def _whole(rows):
     """Numbers of rows as integers, unless discount or weights made fractions of them."""
     return rows.astype(np.int64) if np.all(rows == np.rint(rows)) else rows
+
+
+def _check_threshold(threshold, metric, anytime):
+    """Return the threshold, or None."""
+    if threshold is None:
+        return None
+    refuse_if(
+        not anytime,
+        "threshold",
+        "threshold needs anytime=True: an ordinary interval that is looked at again and again "
+        "raises false alarms sooner or later. For one look there is posterior.prob(high=...).",
+    )
+    refuse_if(
+        metric.greater_is_better is None,
+        "threshold",
+        f"threshold cannot be used for {metric.name!r}, of which neither more nor less is better.",
+    )
+    low, high = metric.range
+    return check_number(
+        "threshold", threshold, low=low, high=high, percent=0.1 if high == 1 else None
+    )

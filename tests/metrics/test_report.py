@@ -96,7 +96,7 @@ def test_rates_of_confusions():
 def test_counts_and_names():
     y_true = np.repeat(["cat", "dog"], [40, 60])
     y_pred = np.repeat(["cat", "dog", "cat", "dog"], [35, 5, 10, 50])
-    plain = interval_report(y_true, y_pred, random_state=0)
+    plain = interval_report(y_true, y_pred, pos_label="dog", random_state=0)
     assert plain.to_json() == interval_report(PETS, random_state=0).to_json()
     report = interval_report(PETS, target_names=["Katze", "Hund"], random_state=0)
     assert list(table(report))[:2] == ["Katze", "Hund"]

@@ -165,8 +165,10 @@ def test_class_only_where_the_metric_depends_on_it():
 
 def test_fields_of_groups():
     y = ["well", "ill"] * 20
-    posterior = metric_posterior(y, y[::-1], metric="recall", groups=[0, 1, 2, 3] * 10)
-    assert posterior.pos_label == "well"
+    posterior = metric_posterior(
+        y, y[::-1], metric="recall", pos_label="ill", groups=[0, 1, 2, 3] * 10
+    )
+    assert posterior.pos_label == "ill"
     assert posterior.about.model == posterior.description == "Bayesian bootstrap over 4 groups"
 
 
@@ -205,7 +207,7 @@ def test_fields_of_rankings():
     assert auc_posterior(y, scores, pos_label="b").pos_label == "b"
     two = np.array(["no", "yes"] * 15)
     assert auc_posterior(two, scores[:, 0]).pos_label is None  # the same for both
-    assert average_precision_posterior(two, scores[:, 0]).pos_label == "yes"
+    assert average_precision_posterior(two, scores[:, 0], pos_label="yes").pos_label == "yes"
 
 
 def test_fields_of_a_stream():

@@ -184,6 +184,11 @@ CASES = [
     ),
     (SequentialPosterior, ("recall",), {"discount": 2}, "discount"),
     (SequentialPosterior, ("recall",), {"rope": 5}, "rope"),
+    (SequentialPosterior, ("recall",), {"anytime": "yes"}, "anytime"),
+    (SequentialPosterior, ("recall",), {"anytime": True, "discount": 0.5}, "discount"),
+    (SequentialPosterior, ("recall",), {"anytime": True, "threshold": 85}, "threshold"),
+    (SequentialPosterior, ("recall",), {"threshold": 0.9}, "threshold"),
+    (SequentialPosterior, ("kappa",), {"anytime": True}, "metric"),
     (SequentialPosterior("recall").update, (Y,), {}, "y_pred"),
     (SequentialPosterior("recall", labels=[0, 1]).update, ([2], [1]), {}, "y_true"),
     (coverage.BinomialPopulation, (2,), {}, "p"),
@@ -206,6 +211,7 @@ CASES = [
     (display.CoverageDisplay.from_study, (3,), {}, "study"),
     (display.CoverageDisplay.from_intervals, (3, [1]), {}, "intervals"),
     (display.RocBandDisplay.from_band, ({},), {}, "bands"),
+    (display.SequentialDisplay.from_history, (3,), {}, "history"),
     (display.RocBandDisplay.from_estimator, (3, X, Y), {}, "estimator"),
 ]
 _NAMES = [f"{getattr(call, '__qualname__', 'scorer')}-{name}" for call, _, _, name in CASES]

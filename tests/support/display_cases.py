@@ -17,8 +17,10 @@ from skuncertain.display import (
     JointDisplay,
     PosteriorDisplay,
     RankDisplay,
+    SequentialDisplay,
 )
 from skuncertain.metrics import proportion_posterior
+from skuncertain.monitoring import SequentialPosterior
 
 TREE = ConfusionCounts([[40, 10], [12, 38]])
 FOREST = ConfusionCounts([[45, 5], [9, 41]])
@@ -102,7 +104,16 @@ def examples(bcv, search):
         "coverage grid": lambda **k: coverage_grid(**k),
         "joint": lambda **k: JointDisplay.from_posterior(joint, **k),
         "joints": lambda **k: JointDisplay.from_counts(MODELS, random_state=0, iso_f1=True, **k),
+        "watch": lambda **k: SequentialDisplay.from_history(watch().history, **k),
     }
+
+
+def watch(hits=(91, 88, 92, 70, 60, 60), **options):
+    options = {"anytime": True, "threshold": 0.85} | options
+    found = SequentialPosterior("recall", **options)
+    for tp in hits:
+        found.update(ConfusionCounts.from_binary(tp=tp, fn=100 - tp, fp=20, tn=180))
+    return found
 
 
 def coverage(**options):
@@ -124,4 +135,5 @@ def coverage_grid(**options):
 NAMES = [
     *("intervals", "one interval", "methods", "board", "search", "posterior", "posteriors"),
     *("folds", "comparison", "ranks", "best", "coverage", "coverage grid", "joint", "joints"),
+    "watch",
 ]

@@ -204,14 +204,18 @@ def monitoring(source):
     """Batches one after the other are all rows together."""
     metric = source.pick(("accuracy", "error_rate", "mcc"))
     discount = source.pick((1.0, 0.9, 0.5))
+    kind = make.interval_kind(source)
+    anytime = discount == 1.0 and kind == "eti" and source.pick((False, True))
     watch = SequentialPosterior(
         metric,
         labels=(0, 1),
         discount=discount,
-        kind=make.interval_kind(source),
+        kind=kind,
         rope=source.pick((0.0, 0.05)),
         n_draws=300,
         random_state=0,
+        anytime=anytime,
+        threshold=source.pick((None, 0.5)) if anytime else None,
     )
     rng, total = source.rng(), 0
     for _ in range(source.integer(1, 4)):
@@ -223,6 +227,8 @@ def monitoring(source):
     if discount == 1.0:
         require(watch.counts.n == total, "rows were lost")
     plain(watch.history.to_dict())
+    require(watch.alarm == watch.history.alarm, "alarms differ")
+    plain(watch.report().to_dict())
     repr(watch)
 
 

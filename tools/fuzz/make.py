@@ -88,8 +88,15 @@ def counts(source, shape=(), n_classes=None, *, largest=2**50, filled=False):
     if filled:
         cells = cells + np.eye(n_classes, dtype=np.int64)
     labels = source.pick(LABELS)[:n_classes]
-    pos_label = labels[source.below(n_classes)] if source.rarely(3) else None
-    return ConfusionCounts(cells, labels=labels, pos_label=pos_label)
+    positive = source.below(n_classes) if source.rarely(3) else None
+    return ConfusionCounts(cells, labels=labels, pos_label=positive_of(labels, positive))
+
+
+def positive_of(labels, positive):
+    """Label of the positive class: asked for, or one of two names, which do not tell."""
+    if positive is None and (len(labels) != 2 or labels in ((0, 1), (-1, 1))):
+        return None
+    return labels[-1 if positive is None else positive]
 
 
 def metric_for(source, n_classes):

@@ -131,6 +131,8 @@ FUNCTIONS = {
             "discount": 0.9,
             "rope": 0.0,
             "labels": [0, 1],
+            "anytime": False,
+            "threshold": None,
             **FAST,
         },
     ),

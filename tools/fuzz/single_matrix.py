@@ -157,11 +157,12 @@ def one_matrix(source):
     counts = ConfusionCounts(cells, labels=labels)
     prior, proper, default = make.prior(source, n_classes)
     level, kind = make.level(source), make.interval_kind(source)
+    pos_label = make.positive_of(labels, positive)
     question = {
         "prior": prior,
         "model": model,
         "prevalence": elsewhere,
-        "pos_label": None if positive is None else labels[positive],
+        "pos_label": pos_label,
         "n_draws": 400,
         "random_state": 5,
     }
@@ -171,7 +172,7 @@ def one_matrix(source):
     level = level if posterior.exact else min(level, 0.99)
     check_everything(posterior, level, kind, proper=proper, default=usual)
     if elsewhere is None:
-        where = labels.index(counts.pos_label) if positive is None and n_classes == 2 else positive
+        where = 1 if positive is None and n_classes == 2 else positive
         compare_with_textbook(posterior, name, cells, where)
     same = credible_interval(counts, metric=metric, level=level, kind=kind, **question)
     require(np.array_equal(same, posterior.interval(level, kind), equal_nan=True), "another answer")
@@ -235,8 +236,7 @@ def labels(source):
     metric, name, positive = make.metric_for(source, n_classes)
     level, kind = min(make.level(source), 0.99), make.interval_kind(source)
     question = {"labels": labels, "n_draws": 400, "random_state": 3}
-    if positive is not None:
-        question["pos_label"] = labels[positive]
+    question["pos_label"] = make.positive_of(labels, positive)
     counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels)
     cells = np.zeros((n_classes, n_classes), dtype=int)
     for t, p in zip(true, predicted, strict=True):
@@ -252,7 +252,7 @@ def labels(source):
     posterior = metric_posterior(y_true, y_pred, metric=metric, **question)
     check_posterior(posterior, level, kind, proper=True, bounded=True)
     if more == 0:
-        where = labels.index(counts.pos_label) if positive is None and n_classes == 2 else positive
+        where = 1 if positive is None and n_classes == 2 else positive
         compare_with_textbook(posterior, name, cells, where)
 
 
