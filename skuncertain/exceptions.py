@@ -97,10 +97,10 @@ class SmallSampleWarning(UserWarning):
 
 
 class DegenerateIntervalWarning(UserWarning):
-    """An interval says nothing about uncertainty: it is one point, or reaches out of range.
+    """An interval says little about uncertainty: it is one point, or was cut off at a range.
 
     Resampling intervals collapse when all rows are alike; t intervals collapse when all folds
-    agree, and can extend beyond 0 or 1.
+    agree, and are cut off where they would extend beyond the range of the metric.
 
     See Also
     --------

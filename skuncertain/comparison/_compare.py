@@ -22,6 +22,7 @@ from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import check_direction, get_metric
 from skuncertain.model_selection._fold_t import round_gaps, score_posterior
+from skuncertain.model_selection._score_names import fits_range, known_range
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._difference import difference_of, probability_below
@@ -215,6 +216,7 @@ def compare_cv(
             n_train=n_train,
             n_test=n_test,
             metric=left.metric and f"difference in {left.metric}",
+            range=_difference_range(left, right),
         )
     difference = difference.with_about(estimand="algorithm")
     repeats = max(n_repeats, left.n_repeats)
@@ -230,6 +232,13 @@ def compare_cv(
         n_folds=values.shape[-1] / repeats,
         n_repeats=repeats,
     )
+
+
+def _difference_range(left, right):
+    """Range of a difference, as far as the name of the metric tells."""
+    low, high = (-np.inf, np.inf) if left.metric is None else known_range(left.metric)[0]
+    fit = all(fits_range(side.values, (low, high)) for side in (left, right))
+    return (low - high, high - low) if fit else (-np.inf, np.inf)
 
 
 def _differences(left, right):

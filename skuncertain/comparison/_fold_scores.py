@@ -10,6 +10,9 @@ import numpy as np
 from skuncertain._utils.validation import as_array, refuse_if
 from skuncertain.metrics._registry import directed
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
+from skuncertain.model_selection._cross_val_scores import CrossValScores
+from skuncertain.model_selection._fold_t import check_score_values
+from skuncertain.model_selection._read_cross_validate import score_columns
 from skuncertain.model_selection._splits import Splits
 
 
@@ -84,6 +87,8 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
     x = getattr(x, "result_", x)
     if isinstance(x, CrossValPosterior):
         found = _of_posterior(x, metric, name)
+    elif isinstance(x, CrossValScores):
+        found = _of_score_posterior(x, metric, name)
     elif hasattr(x, "keys") and not hasattr(x, "iloc"):
         found = _of_results(x, metric, name)
     else:
@@ -105,17 +110,8 @@ def fold_scores(x, metric, n_train, n_test, n_repeats, name):
 def _of_scores(x, metric, n_train, n_test, n_repeats, name):
     """Plain scores, one per fold."""
     values = as_array(name, x, what=f"the scores of {name}")
-    refuse_if(
-        values.dtype.kind == "f" and np.isinf(values).any(),
-        name,
-        f"{name} holds infinite scores, which have no mean.",
-    )
-    refuse_if(
-        values.dtype.kind == "f" and np.any(np.abs(values.astype(float)) > 1e100),
-        name,
-        f"the scores of {name} must be within 1e100, got {{value}}.",
-        value=values,
-    )
+    if values.dtype.kind == "f":
+        check_score_values(values.astype(float), name)
     refuse_if(
         values.dtype.kind not in "iuf" or values.ndim == 0,
         name,
@@ -197,31 +193,50 @@ def _of_posterior(result, metric, name):
     )
 
 
-def _of_results(results, metric, name):
-    scored = [key for key in results if str(key).startswith("test_")]
-    key = None if not isinstance(metric, str) else f"test_{metric}"
-    counted = all(f"test_{cell}" in results for cell in ("tn", "fp", "fn", "tp")) or any(
-        str(k).startswith("test_n_") for k in scored
+def _of_score_posterior(result, metric, name):
+    _check_indices(result.splits is not None, name)
+    metric = _named_score(list(result.scores), metric, name)
+    splits = result.splits
+    return ModelFolds(
+        result.scores[metric],
+        splits.n_train,
+        splits.n_test,
+        metric,
+        True,
+        splits.tests,
+        n_repeats=splits.n_repeats,
     )
+
+
+def _named_score(scored, metric, name):
+    """Name of the score that was asked for, or of the only one."""
     if metric is None and len(scored) == 1:
-        key = scored[0]
+        return scored[0]
     refuse_if(
-        not counted and key not in results,
+        not isinstance(metric, str) or metric not in scored,
         name,
-        f"{name} holds the scores {[k[5:] for k in scored]}: name one of them with metric=, "
-        "got {value}.",
+        f"{name} holds the scores {scored}: name one of them with metric=, got {{value}}.",
         value=metric,
     )
+    return metric
+
+
+def _of_results(results, metric, name):
+    scored = score_columns(results)
+    counted = all(cell in scored for cell in ("tn", "fp", "fn", "tp")) or any(
+        key.startswith("n_") for key in scored
+    )
+    metric = metric if counted else _named_score(scored, metric, name)
     _check_indices("indices" in results, name)
     if counted:
         result = CrossValPosterior.from_cv_results(results, method="nadeau_bengio")
         return _of_posterior(result, metric, name)
     splits = Splits.of(results["indices"]["train"], results["indices"]["test"])
     return ModelFolds(
-        np.asarray(results[key], dtype=float),
+        np.asarray(results[f"test_{metric}"], dtype=float),
         splits.n_train,
         splits.n_test,
-        key[5:],
+        metric,
         True,
         splits.tests,
         n_repeats=splits.n_repeats,

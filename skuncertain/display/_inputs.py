@@ -15,6 +15,7 @@ from skuncertain.comparison._leaderboard import Leaderboard
 from skuncertain.display._base import Display
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
+from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._fold_methods import METHODS, SIDE_BY_SIDE
 from skuncertain.model_selection._search_posterior import SearchPosterior, search_posterior
 
@@ -61,6 +62,8 @@ def as_cross_validations(results):
     found = {name: getattr(one, "result_", one) for name, one in entries.items()}
     for one in found.values():
         hint = " Call its fit first." if hasattr(one, "fit") else ""
+        if isinstance(one, CrossValScores):
+            hint = " It has scores alone; plots need counts: scoring=ConfusionCountsScorer()."
         refuse_if(
             not isinstance(one, CrossValPosterior),
             "results",

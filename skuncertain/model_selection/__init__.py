@@ -5,6 +5,7 @@ a finished search become posteriors; rules for ``refit=`` and the correction for
 """
 
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
+from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._cross_validator import BayesianCrossValidator, cross_val_posterior
 from skuncertain.model_selection._fold_posterior import fold_interval, fold_posterior
 from skuncertain.model_selection._folds import FoldDiagnostics
@@ -23,6 +24,7 @@ from skuncertain.model_selection._selection_bias import (
 __all__ = [
     "BayesianCrossValidator",
     "CrossValPosterior",
+    "CrossValScores",
     "FoldDiagnostics",
     "RefitRule",
     "SearchPosterior",

@@ -23,7 +23,7 @@ from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     make_fold_posterior,
 )
-from skuncertain.model_selection._fold_t import SCORE_METHODS
+from skuncertain.model_selection._fold_t import CUT, SCORE_METHODS, is_cut
 from skuncertain.model_selection._folds import Folds, fold_matrices, pooled_counts
 
 _RESAMPLES = 1000  # of the bootstrap: its ends are known to a third of a digit
@@ -119,13 +119,14 @@ class SideBySide:
         alone = [name for name in ("dirichlet", "bootstrap") if name in methods]
         if alone:
             found.append(f"{', '.join(alone)}: rows taken as independent, as a rule too short")
+        by_t = [name for name in names if self.options[name].method in SCORE_METHODS]
         if any(
-            cell["low"] < limits[0] or cell["high"] > limits[1]
+            is_cut(cell["low"], cell["high"], limits)
             for row, limits in zip(rows, ranges, strict=True)
-            for name in names
+            for name in by_t
             if (cell := row.get(name)) is not None
         ):
-            found.append("t intervals can extend beyond the range of the metric")
+            found.append(CUT)
         if self.missing:
             found.append(
                 f"-: {', '.join(sorted(self.missing))} cannot answer: the metric is not for it, or "

@@ -14,9 +14,9 @@ from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, MetricLike, MetricsLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
-    check_integer,
     check_kind,
     check_level,
+    check_random_state,
     data_frame,
     refuse_if,
     resolve_seed,
@@ -27,6 +27,7 @@ from skuncertain.metrics._labels import check_pos_label, positive_of
 from skuncertain.metrics._registry import named_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report
+from skuncertain.model_selection._cross_val_scores import read_scores
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     check_option,
@@ -35,7 +36,9 @@ from skuncertain.model_selection._fold_methods import (
 )
 from skuncertain.model_selection._folds import Folds, pooled_counts, warn_of_disagreement
 from skuncertain.model_selection._read_cross_validate import (
+    assumed_splits,
     check_fold_counts,
+    holds_only_scores,
     read_counts,
     refuse_repeats,
 )
@@ -137,8 +140,8 @@ class CrossValPosterior(HasReport):
         X: Any = None,
         y: ArrayLike | None = None,
         *,
-        metrics: MetricsLike | None = None,
-        method: str = "pooled",
+        metrics: MetricsLike | dict | None = None,
+        method: str | None = None,
         omega: Any = "auto",
         estimand: str = "algorithm",
         prior: PriorLike = 1.0,
@@ -148,21 +151,23 @@ class CrossValPosterior(HasReport):
         pos_label: LabelLike = None,
         n_repeats: int | None = None,
         random_state: RandomStateLike = None,
-    ) -> CrossValPosterior:
+    ) -> Any:
         """Turn the result of ``cross_validate`` into posteriors.
 
         Parameters
         ----------
         cv_results : dict
-            What ``cross_validate`` returned, either with ``scoring=ConfusionCountsScorer(...)`` or
-            with ``return_estimator=True, return_indices=True``.
+            What ``cross_validate`` returned, with ``scoring=ConfusionCountsScorer(...)`` or with
+            ``return_estimator=True, return_indices=True``. Scores alone allow t intervals: those
+            of counts are shorter as a rule, and hold their level near 0 and 1 as well.
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None
             By default accuracy, precision, recall, f1 and mcc; without a positive class accuracy,
-            balanced_accuracy, f1_macro and mcc. Any other can be asked for later.
+            balanced_accuracy, f1_macro and mcc. Any other can be asked for later. Of scores alone:
+            all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
         method, omega, estimand, prior : object
-            See :func:`fold_posterior`.
+            See :func:`fold_posterior`; scores alone allow "nadeau_bengio", "corrected_t" and "t".
         level : float, default=0.95
             Probability of the intervals.
         kind : {"eti", "hdi"}, default="eti"
@@ -180,8 +185,8 @@ class CrossValPosterior(HasReport):
 
         Returns
         -------
-        CrossValPosterior
-            With ``posteriors``, ``intervals``, ``posterior(metric)``, ``interval(metric)`` and
+        CrossValPosterior or CrossValScores
+            With ``posteriors``, ``intervals``, ``posterior(metric)``, ``interval(metric)``,
             ``report()``.
 
         See Also
@@ -204,18 +209,19 @@ class CrossValPosterior(HasReport):
         >>> posterior.interval("f1")
         Interval(low=0.919..., high=0.959...)
         """
+        if holds_only_scores(cv_results, X, y, method):
+            check_random_state(random_state)
+            others = dict(omega=omega, estimand=estimand, prior=prior)
+            others |= dict(labels=labels, pos_label=pos_label)
+            return read_scores(cv_results, metrics, method, n_repeats, level, kind, others)
         counts, splits, failed_folds = read_counts(cv_results, X, y, labels, pos_label)
+        method = "pooled" if method is None else method
         options = FoldOptions(method, omega, estimand, prior)
         options.prior_for(counts.n_classes)
         assumed = splits is None
         if assumed:
-            splits = _assumed_splits(counts, len(failed_folds), n_repeats)
-        refuse_if(
-            n_repeats is not None and n_repeats != splits.n_repeats,
-            "n_repeats",
-            f"n_repeats={n_repeats} does not fit the indices in cv_results, in which rows are "
-            f"tested {splits.n_repeats} times.",
-        )
+            splits = assumed_splits(counts, len(failed_folds), n_repeats)
+        splits.refuse_repeats(n_repeats)
         if options.pools:
             splits.refuse_pooling(method)
         result = cls(
@@ -278,7 +284,7 @@ class CrossValPosterior(HasReport):
         check_fold_counts(counts)
         options = FoldOptions(method, omega, estimand, prior)
         options.prior_for(counts.n_classes)
-        splits = _assumed_splits(counts, 0, n_repeats)
+        splits = assumed_splits(counts, 0, n_repeats)
         refuse_repeats(counts, splits.n_repeats)
         result = cls(
             counts,
@@ -572,27 +578,6 @@ class CrossValPosterior(HasReport):
         level = self.level if level is None else check_level(level)
         kind = self.kind if kind is None else check_kind(kind)
         return cv_report(self, level, kind, check_digits(digits), check_methods(methods))
-
-
-def _assumed_splits(counts, n_failed, n_repeats):
-    """Splits that test every row `n_repeats` times, for results without indices."""
-    repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
-    if n_repeats is None:
-        warn_user(
-            "cv_results does not hold the indices of the splits: the folds are taken to "
-            "test every row once. Call cross_validate(..., return_indices=True), or give "
-            "n_repeats=.",
-            UserWarning,
-        )
-    n_folds = len(counts) + n_failed
-    refuse_if(
-        n_folds % repeats,
-        "n_repeats",
-        f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
-    )
-    size = counts.counts if not counts.weighted else counts._row_weights.rows.astype(np.int64)
-    size = size.sum(axis=(-2, -1))
-    return Splits(size.sum() // repeats - size, size, repeats)
 
 
 def _metrics_of(counts, metrics):

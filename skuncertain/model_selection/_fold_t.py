@@ -11,6 +11,8 @@ from skuncertain.posteriors._student_normal import StudentPosterior
 
 SCORE_METHODS = ("t", "corrected_t", "nadeau_bengio")
 GRANDVALET_RHO = 0.7
+MISSING = "NaN: 0/0, or a fit that failed"  # of scores that others have computed
+CUT = "t intervals are cut off at the range of the metric"
 _EPSILON = np.finfo(float).eps
 
 
@@ -24,21 +26,23 @@ def score_posterior(
     n_test=None,
     metric=None,
     range=(-np.inf, np.inf),
+    missing="0/0",
 ):
     """Posterior of the mean score from fold scores ``(..., splits)``.
 
     "t" divides the variance of the folds by K; "corrected_t" divides it by 1 - rho as well; in
-    "nadeau_bengio" it is multiplied with 1/splits + n_test/n_train instead.
+    "nadeau_bengio" it is multiplied with 1/splits + n_test/n_train instead. `missing` says why a
+    score can be NaN.
     """
     usable = ~np.isnan(scores)
     number = usable.sum(axis=-1)
     refuse_if(
-        metric is None and (number < 2).all(),
+        (metric is None or missing != "0/0") and (number < 2).all(),
         "method",
         f"method={method!r} needs a score in at least two folds, got {{value}}.",
         np.max(number, initial=0).item(),
     )
-    _warn_of_unusable(scores, usable, metric or "score")
+    _warn_of_unusable(scores, usable, metric or "score", missing)
     # In a stack, a problem with a single score has no answer; the others have theirs.
     number = np.where(number < 2, np.nan, number)
     mean, variance = _moments(scores, usable, number)
@@ -74,11 +78,67 @@ def round_gaps(gaps, *scores):
     return np.round(gaps / unit) * unit
 
 
-def _warn_of_unusable(scores, usable, name):
-    if not usable.all():
+def check_score_values(scores, parameter):
+    """Refuse fold scores that have no mean, or whose squares no float holds."""
+    refuse_if(
+        np.isinf(scores).any(),
+        parameter,
+        f"{parameter} holds infinite scores, which have no mean.",
+    )
+    refuse_if(
+        np.any(np.abs(scores) > 1e100),
+        parameter,
+        f"the scores of {parameter} must be within 1e100, got {{value}}.",
+        scores,
+    )
+
+
+def split_repeats(n_splits, n_repeats):
+    """Repetitions of plain scores, and (n_train, n_test) of K-fold in units of a test set.
+
+    Where nobody said how many repetitions there are, one is assumed, and said where the number of
+    scores allows others.
+    """
+    repeats = 1 if n_repeats is None else n_repeats
+    refuse_if(
+        n_splits % repeats,
+        "n_repeats",
+        f"n_repeats={repeats} must divide the number of folds, {n_splits}.",
+    )
+    folds = n_splits // repeats
+    refuse_if(
+        folds < 2,
+        "n_repeats",
+        f"there is {folds} fold per repetition, so n_test / n_train is not known: give n_train and "
+        "n_test, or another n_repeats, got {value}.",
+        repeats,
+    )
+    divisor = next((d for d in range(2, int(n_splits**0.5) + 1) if n_splits % d == 0), None)
+    if n_repeats is None and divisor:
         warn_user(
-            f"{name} is undefined (0/0) in {int((~usable).sum())} of {usable.size} folds: they are "
-            "left out, so the mean is not that of all rows.",
+            f"{n_splits} scores are taken as the {n_splits} folds of one cross-validation. If it "
+            f"was repeated, as {divisor} x {n_splits // divisor}, say n_repeats={divisor}; "
+            "n_repeats=1 says that it was not.",
+            UserWarning,
+        )
+    return repeats, (folds - 1, 1)
+
+
+def is_cut(low, high, limits):
+    """Whether a t interval was cut off; one without width may end there by itself."""
+    return (low < high) & ((low <= limits[0]) | (high >= limits[1]))
+
+
+def _warn_of_unusable(scores, usable, name, missing):
+    if not usable.all():
+        which = ""
+        if usable.ndim == 1:
+            places = np.flatnonzero(~usable)
+            shown = ", ".join(map(str, places[:10])) + ", ..." * (places.size > 10)
+            which = f" (fold{'s' * (places.size > 1)} {shown}, counted from 0)"
+        warn_user(
+            f"{name} is undefined ({missing}) in {int((~usable).sum())} of {usable.size} folds"
+            f"{which}: they are left out, so the mean is not that of all rows.",
             UndefinedMetricWarning,
         )
     if np.isinf(scores).any():

@@ -1,4 +1,4 @@
-"""Reading fold counts out of the result of ``cross_validate``."""
+"""Reading fold counts, or which scores there are, out of the result of ``cross_validate``."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from skuncertain._utils.validation import refuse_if
+from skuncertain._utils.validation import check_integer, refuse_if
+from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import (
@@ -20,6 +21,7 @@ from skuncertain.metrics._labels import (
     to_numpy,
 )
 from skuncertain.metrics._scorer import has_positive, numbered_labels, read_cells
+from skuncertain.model_selection._fold_t import SCORE_METHODS
 from skuncertain.model_selection._splits import Splits
 
 HOW = (
@@ -83,6 +85,25 @@ def read_counts(cv_results, X, y, labels, pos_label, splits=None):
     if y is not None:
         _check_orientation(counts, y, [cv_results["indices"]["test"][k] for k in kept])
     return counts, splits.without(failed_folds), failed_folds
+
+
+def score_columns(cv_results):
+    """Names of the test scores of a result of ``cross_validate``."""
+    return [str(key)[5:] for key in cv_results if str(key).startswith("test_")]
+
+
+def holds_only_scores(cv_results, X, y, method):
+    """Whether there is nothing to count: scores, and neither counts nor estimators with their data.
+
+    Estimators and indices were asked for in order to count, unless the method says otherwise.
+    """
+    if not hasattr(cv_results, "keys") or X is not None or y is not None:
+        return False
+    if not score_columns(cv_results) or _cells(_unpacked(cv_results)) is not None:
+        return False
+    if "estimator" in cv_results and "indices" in cv_results:
+        return method in SCORE_METHODS
+    return method is None or method in SCORE_METHODS
 
 
 def _labels(cv_results, y, labels):
@@ -184,7 +205,7 @@ def _predicted_counts(cv_results, X, y, labels, pos_label, splits):
         X is None or y is None,
         "X",
         "X and y are missing: from_cv_results(cv_results, X, y) predicts the test rows with "
-        "the estimators in cv_results.",
+        "the estimators in cv_results; method='nadeau_bengio' looks at the scores alone.",
     )
     estimators, tests = list(cv_results["estimator"]), cv_results["indices"]["test"]
     # scikit-learn gives a fold NaN for all scores if its fit failed.
@@ -232,6 +253,27 @@ def take_rows(X, rows):
     if hasattr(X, "shape"):
         return X[rows]
     return [X[row] for row in rows]
+
+
+def assumed_splits(counts, n_failed, n_repeats):
+    """Splits that test every row `n_repeats` times, for results without indices."""
+    repeats = 1 if n_repeats is None else check_integer("n_repeats", n_repeats, low=1)
+    if n_repeats is None:
+        warn_user(
+            "cv_results does not hold the indices of the splits: the folds are taken to "
+            "test every row once. Call cross_validate(..., return_indices=True), or give "
+            "n_repeats=.",
+            UserWarning,
+        )
+    n_folds = len(counts) + n_failed
+    refuse_if(
+        n_folds % repeats,
+        "n_repeats",
+        f"n_repeats={repeats} must divide the number of folds, {n_folds}.",
+    )
+    size = counts.counts if not counts.weighted else counts._row_weights.rows.astype(np.int64)
+    size = size.sum(axis=(-2, -1))
+    return Splits(size.sum() // repeats - size, size, repeats)
 
 
 def check_fold_counts(counts):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.model_selection import GroupShuffleSplit
 
 from skuncertain._utils.validation import (
@@ -26,6 +27,7 @@ from skuncertain.metrics._scorer import (
     read_cells,
     scorer_metrics,
 )
+from skuncertain.model_selection._score_names import fits_range, known_range
 from skuncertain.model_selection._splits import Splits
 
 HOW = (
@@ -62,6 +64,8 @@ class SearchScores:
         Parameters of the candidates.
     notes : tuple of str
         What was assumed or left out.
+    range : tuple of float
+        Smallest and largest possible value of the metric, as far as its name tells.
     """
 
     scores: np.ndarray
@@ -75,6 +79,7 @@ class SearchScores:
     obstacle: str | None
     params: Any
     notes: tuple
+    range: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def pos_label(self):
@@ -143,7 +148,21 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
         obstacle=_obstacle(getattr(known, "cv", None), scores.shape[1]),
         params=None if params is None else list(params),
         notes=(*left_out, *told, *assumed),
+        range=_range(known, name, chosen, scores[considered]),
     )
+
+
+def _range(search, name, chosen, scores):
+    """Range of the score, by the metric or by a name that the scores fit."""
+    if chosen is not None:
+        return chosen.range
+    scoring = getattr(search, "scoring", None)
+    if name == "score" and isinstance(scoring, str):
+        name = scoring
+    elif name == "score" and search is not None and scoring is None and is_classifier(search):
+        name = "accuracy"  # the score of classifiers
+    limits = known_range(name)[0]
+    return limits if fits_range(scores, limits) else (-np.inf, np.inf)
 
 
 def _considered(results, scores):

@@ -14,10 +14,10 @@ from skuncertain.model_selection._fold_t import SCORE_METHODS, score_posterior
 from skuncertain.model_selection._folds import Folds
 
 
-def both_ends(posterior, level):
-    """Ends of the interval, without the warning about one of zero width."""
+def both_ends(posterior, level, limits):
+    """Ends of the interval, cut off at the limits, without the warnings of `interval`."""
     tails = np.array([1 - level, 1 + level]) / 2
-    return tuple(np.moveaxis(posterior.quantile(tails), -1, 0))
+    return tuple(np.clip(np.moveaxis(posterior.quantile(tails), -1, 0), *limits))
 
 
 def interval_options(method, omega, prior, prior_per_fold):
@@ -69,7 +69,7 @@ def own_intervals(found, kept, options, level, kind):
             n_train=options.n_train,
             n_test=options.n_test,
         )
-        low, high = both_ends(posterior, level)  # symmetric: the shortest one, too
+        low, high = both_ends(posterior, level, found.range)  # symmetric: the shortest one, too
         about = {"method": f"{options.method} (t on fold scores)", "prior": None, "omega": None}
         return {"low": low, "high": high, "interval_error": np.zeros(len(kept))}, about
     parts = np.array_split(kept, max(len(kept) // 500, 1))

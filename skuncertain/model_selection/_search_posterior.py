@@ -24,7 +24,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_report import selected_confusion
-from skuncertain.model_selection._fold_t import correlated_t, round_gaps
+from skuncertain.model_selection._fold_t import CUT, correlated_t, is_cut, round_gaps
 from skuncertain.model_selection._read_search import read_search
 from skuncertain.model_selection._search_intervals import (
     both_ends,
@@ -62,8 +62,9 @@ class SearchPosterior(HasReport):
     seed, n_draws : int
         Of P(best), ranks and losses.
     mean, low, high : ndarray
-        Mean over folds, and the interval of the candidate on its own, by `method`. All that
-        compares candidates comes from one joint model, the correlated t, whatever the method.
+        Mean over folds, and the interval of the candidate on its own, by `method`; t intervals are
+        cut off at the range of the metric. All that compares candidates comes from one joint model,
+        the correlated t, whatever the method.
     interval_error : ndarray
         Monte Carlo error of the ends of the intervals.
     p_best, expected_rank, expected_loss : ndarray
@@ -366,7 +367,7 @@ def search_posterior(
     # A candidate that is worse on average was not chosen for its luck: its distance is no optimism.
     bias = float(np.mean(scores.max(axis=0) - scores[np.argmax(scores.mean(axis=1))]))
     columns = {name: _spread(values, found.considered) for name, values in columns.items()}
-    corrected = float(columns["mean"][found.selected] - found.sign * bias)
+    corrected = float(np.clip(columns["mean"][found.selected] - found.sign * bias, *found.range))
     notes, small = _notes_on_folds(found, kept, columns, options)
     return SearchPosterior(
         **columns,
@@ -405,6 +406,9 @@ def _notes_on_folds(found, kept, columns, options):
     if found.counts is not None and found.obstacle:
         notes.append(f"the folds are not added up: {found.obstacle}")
     if found.metric_object is None:
+        cut = int(np.sum(is_cut(columns["low"], columns["high"], found.range)))
+        if cut:
+            notes.append(f"{CUT}: {cut} candidate{'s' * (cut != 1)}")
         return tuple(notes), False
     rows = np.median(found.counts[kept].n)
     if rows < _SMALL_FOLD:
@@ -433,7 +437,8 @@ def _against_selected(found, kept, rope, level):
     difference = correlated_t(gaps, found.ratio)
     p_worse = np.clip(difference.cdf(np.nextafter(-rope, -np.inf)), 0, 1)
     p_better = np.clip(1 - difference.cdf(rope), 0, 1)
-    low, high = both_ends(difference, level)
+    span = found.range[1] - found.range[0]
+    low, high = both_ends(difference, level, (-span, span))
     if found.sign < 0:
         low, high = -high, -low
     return {

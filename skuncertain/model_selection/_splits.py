@@ -77,6 +77,15 @@ class Splits:
         n_train, n_test = (np.delete(n, list(failed)) for n in (self.n_train, self.n_test))
         return replace(self, n_train=n_train, n_test=n_test)
 
+    def refuse_repeats(self, n_repeats):
+        """Refuse a number of repetitions that is not that of the splits; None is any."""
+        refuse_if(
+            n_repeats not in (None, self.n_repeats),
+            "n_repeats",
+            f"n_repeats={n_repeats} does not fit the indices in cv_results, in which rows are "
+            f"tested {self.n_repeats} times.",
+        )
+
     def refuse_pooling(self, method):
         """Raise an error that offers the method which works."""
         refuse_if(

@@ -16,7 +16,9 @@ from skuncertain.posteriors._base import Posterior
 class _LocationScale(Posterior):
     """A centre plus a scale times a symmetric standard variable; a scale of 0 is a point mass.
 
-    Subclasses have the ``_standard_*`` functions of that variable, and the texts of the warnings.
+    Intervals are cut off at the ends of the range of the metric, with a warning: beyond it there is
+    nothing that the metric could be. Quantiles stay as they are. Subclasses have the
+    ``_standard_*`` functions of that variable, and the texts of the warnings.
     """
 
     loc: np.ndarray
@@ -73,11 +75,14 @@ class _LocationScale(Posterior):
             if occurs:
                 told = text.format(name=self.metric or "score", range=self.range)
                 warn_user(told, DegenerateIntervalWarning)
-        return low, high
+        return tuple(np.clip(end, *self.range) for end in (low, high))
 
 
 class StudentPosterior(_LocationScale):
-    """Student's t around a mean of fold values.
+    """Student's t around a mean of fold values, with intervals inside the range of the metric.
+
+    `interval` is cut off at the ends of the range, with a warning. That costs no coverage, because
+    the metric cannot be beyond them. `quantile`, `cdf` and draws are those of the t.
 
     Parameters
     ----------
@@ -92,8 +97,8 @@ class StudentPosterior(_LocationScale):
     df: np.ndarray
     _parameters = ("df", "loc", "scale")
     _outside = (
-        "the t interval of {name} leaves its range {range}: t intervals can extend beyond it. "
-        "method='pooled' does not, where folds can be pooled."
+        "the t interval of {name} leaves its range {range} and is cut off there: so close to an "
+        "end, t is a rough approximation. method='pooled' is a better one for metrics of counts."
     )
     _certain = (
         "all folds have the same {name}: the t interval has no width, which says nothing "
@@ -131,11 +136,8 @@ class StudentPosterior(_LocationScale):
         return self.scale == 0
 
 
-class _CutOff(_LocationScale):
-    """Intervals are cut off at the ends of the range of the metric, with a warning.
-
-    Beyond it there is nothing that the metric could be. Quantiles stay as they are.
-    """
+class _OfRows(_LocationScale):
+    """Around an estimate from rows: a variance of 0 comes from ties, not from equal folds."""
 
     _certain = (
         "{name} has a variance of 0, as with scores that are all tied: the interval has no width, "
@@ -145,11 +147,8 @@ class _CutOff(_LocationScale):
     def _degenerate(self):
         return (self.scale == 0) & (self.loc != 0)  # no difference at all is sure
 
-    def _ends(self, level, kind):
-        return tuple(np.clip(end, *self.range) for end in super()._ends(level, kind))
 
-
-class StudentDifferencePosterior(_CutOff, StudentPosterior):
+class StudentDifferencePosterior(_OfRows, StudentPosterior):
     """Student's t around a difference of estimates, with intervals inside its range.
 
     Parameters
@@ -168,7 +167,7 @@ class StudentDifferencePosterior(_CutOff, StudentPosterior):
     )
 
 
-class NormalPosterior(_CutOff):
+class NormalPosterior(_OfRows):
     """Normal around an estimate; a scale of 0 is a point mass.
 
     Intervals are cut off at the ends of the range of the metric, with a warning. Quantiles are

@@ -92,7 +92,7 @@ def test_results_that_are_no_counts():
     plain = cross_validate(NB, X, Y, cv=3)
     call = r"scoring=ConfusionCountsScorer\(\), return_indices=True\)"
     with pytest.raises(ValueError, match=call):
-        CrossValPosterior.from_cv_results(plain)
+        CrossValPosterior.from_cv_results(plain, method="pooled")
     with pytest.raises(ValueError, match=call):
         CrossValPosterior.from_cv_results(
             cross_validate(NB, X, Y, cv=3, return_estimator=True), X, Y

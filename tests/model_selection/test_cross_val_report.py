@@ -223,7 +223,7 @@ def test_the_method_that_was_asked_for_is_first_and_not_repeated(options, first)
     [
         ([10, 10, 10], False),  # t: from 1 to 1, which is the end itself
         ([0, 0, 0], False),
-        ([10, 9, 8], True),  # above 1
+        ([10, 9, 8], True),  # t alone reaches above 1
         ([0, 1, 2], True),  # below 0
     ],
 )
@@ -231,7 +231,10 @@ def test_intervals_that_leave_the_range(hits, leaves):
     matrices = [[[9, 1], [10 - hit, hit]] for hit in hits]
     methods = part(report_of(matrices, methods=["t", "nadeau_bengio"]), "methods")
     cells = [methods["rows"][0][name] for name in ("t", "nadeau_bengio")]
-    assert any(cell["low"] < 0 or cell["high"] > 1 for cell in cells) == leaves
+    half = t(2).ppf(0.975) * np.std(hits, ddof=1) / 10 * np.sqrt(1 / 3)
+    expected = np.clip([np.mean(hits) / 10 - half, np.mean(hits) / 10 + half], 0, 1)
+    assert (cells[0]["low"], cells[0]["high"]) == pytest.approx(tuple(expected))
+    assert all(0 <= cell["low"] <= cell["high"] <= 1 for cell in cells)
     assert any(note.startswith("t intervals") for note in methods["notes"]) == leaves
 
 
@@ -273,7 +276,8 @@ def test_the_usual_methods_by_hand():
     assert (row["wang_li"]["low"], row["wang_li"]["high"]) == pytest.approx(expected)
     values = np.array([0.9, 0.8, 0.7, 1.0])
     half = t(3).ppf(0.975) * np.sqrt(values.var(ddof=1) / 4 / (1 - 0.7))
-    ends = values.mean() - half, values.mean() + half
+    ends = values.mean() - half, 1.0  # cut off: the t goes on to 1.225
+    assert values.mean() + half > 1
     assert (row["corrected_t"]["low"], row["corrected_t"]["high"]) == pytest.approx(ends)
     # The bootstrap of a recall: hits among the positives, whose number is random as well.
     rng = np.random.default_rng(0)
