@@ -115,7 +115,7 @@ def _slips(text, other):
     longest = max(len(a), len(b))
     most = 0 if longest < 3 else 1 if longest < 6 else 2
     distance = _edits(a, b) if abs(len(a) - len(b)) <= most else most + 1
-    if distance == 2 and a[0] != b[0]:  # detection and selection are two words
+    if distance == 2 and a[:1] != b[:1]:  # detection and selection are two words
         return None
     if distance <= most:
         return distance

@@ -199,3 +199,10 @@ def test_a_slip_of_one_letter_never_leads_to_another_quantity():
 )
 def test_nearest_name(name, valid, meant):
     assert nearest_name(name, valid) == (f" Did you mean {meant}?" if meant else "")
+
+
+@pytest.mark.parametrize("name", ["", " ", "_", "-"])
+def test_a_name_without_letters_is_refused(name):
+    with pytest.raises(ValueError, match="metric") as caught:
+        get_metric(name)
+    assert "Did you mean" not in str(caught.value)
