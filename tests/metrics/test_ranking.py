@@ -417,7 +417,8 @@ def test_logit_student(posterior):
     for level in (0.5, 0.95):
         (a, b), (low, high) = posterior.interval(level, "hdi"), posterior.interval(level)
         assert posterior.prob(a, b) == pytest.approx(level, abs=1e-8)
-        assert posterior.prob(low, high) == pytest.approx(level, abs=1e-12)
+        # Quantiles of Student's t have nine digits in the oldest SciPy.
+        assert posterior.prob(low, high) == pytest.approx(level, abs=2e-9)
         tails = np.linspace(0, 1 - level, 2001)
         assert b - a <= np.min(posterior.quantile(tails + level) - posterior.quantile(tails)) + 1e-6
     n = 100_000
