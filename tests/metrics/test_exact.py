@@ -453,6 +453,7 @@ def test_quantiles_beyond_floats_are_the_ends_of_the_range(q, end):
     assert 0 < posterior.quantile(0.001) < 1e-150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["three_beta", "dirichlet"])
 @pytest.mark.parametrize("metric", ["cohen_kappa", "matthews_corrcoef"])
 def test_density_and_far_quantiles_beside_poles(metric, model):

@@ -161,6 +161,7 @@ def test_no_other_quantity_is_proposed(name):
     assert "Did you mean" not in told(name)
 
 
+@pytest.mark.slow
 def test_a_slip_of_one_letter_never_leads_to_another_quantity():
     # Whatever letter is lost or doubled: what is proposed is the quantity, or several things.
     names = {**ALIASES, **{name: name for name in get_metric_names()}}

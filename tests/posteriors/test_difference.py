@@ -57,6 +57,7 @@ def test_tiny_tables_are_mirrored(name):
         assert_mirrored(a, a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcc", "kappa"])
 def test_tiny_tables_of_double_integrals_are_mirrored(name):
     a, b = table((0, 2, 0, 0)).posterior(name), table((0, 1, 0, 1)).posterior(name)
@@ -89,6 +90,7 @@ def share_below(g):
     return (edge + inner * 2 / np.pi) * 2 / np.pi
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [0.1, 0.4])
 def test_g_mean_of_an_empty_table_against_another_integrator(t):
     # Recall and specificity are squared sines of uniform angles with Jeffreys' prior.
