@@ -5,6 +5,7 @@ import numbers
 import re
 import secrets
 import sys
+from functools import lru_cache
 
 import numpy as np
 
@@ -109,9 +110,9 @@ def _slips(text, other):
     """How many slips turn one text into the other; None if they must be different things."""
     if text == other:
         return 0
-    if re.findall(r"\d+", text) != re.findall(r"\d+", other) or _is_number(text):
+    (digits, a), (others, b) = _digits_letters(text), _digits_letters(other)
+    if digits != others or _is_number(text):
         return None  # class_1 and class_2, 1 and -1
-    a, b = (re.sub(r"(?<=\w)[\s_-]+(?=\w)", "", x.casefold()) for x in (text, other))
     longest = max(len(a), len(b))
     most = 0 if longest < 3 else 1 if longest < 6 else 2
     distance = _edits(a, b) if abs(len(a) - len(b)) <= most else most + 1
@@ -120,6 +121,13 @@ def _slips(text, other):
     if distance <= most:
         return distance
     return most + 1 if len(a) >= 4 and b.startswith(a) else None
+
+
+@lru_cache(maxsize=4096)
+def _digits_letters(text):
+    """The numbers in a text, and the text without case and separators of words."""
+    letters = re.sub(r"(?<=\w)[\s_-]+(?=\w)", "", text.casefold())
+    return re.findall(r"\d+", text), letters
 
 
 def _is_number(text):

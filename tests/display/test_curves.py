@@ -95,6 +95,7 @@ def test_artists_show_the_band(cls, make):
     assert ax.get_aspect() == 1
 
 
+@pytest.mark.slow
 @display_and_band
 def test_several_models(cls, make):
     y, score = sample(0)

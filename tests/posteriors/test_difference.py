@@ -49,6 +49,7 @@ def test_identical_tiny_tables_are_even(name, prior):
         assert result.p_worse == pytest.approx(0.5, abs=1e-12), cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["accuracy", "f1", *PAIRED])
 def test_tiny_tables_are_mirrored(name):
     posteriors = [table(cells).posterior(name) for cells in [*TINY[::5], (2, 1, 0, 2)]]
