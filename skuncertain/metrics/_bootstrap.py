@@ -39,6 +39,7 @@ _CHUNK = 2**20  # cells worked on at once
 _MANY = 1000  # different groups
 _FEW_CELLS = 64
 _SURE = 900  # squared mean over variance of a cell, from which on influences suffice
+_STILL = 1e-9  # standard deviation that rounding may leave where nothing moves
 _LEAST_SHAPE = 0.2  # of all weights together: below, the integral of a ratio does not converge
 
 
@@ -275,7 +276,12 @@ def _weighted_posterior(grouped, matrix, metric, positive, options):
         inside = np.arange(matrix.shape[-1]) == positive
         cell = (2 * inside[:, None] + inside).ravel()
         types, repeats = merged_groups(_times(grouped.table, np.eye(4)[cell]))
-    return _drawn_posterior(types, repeats, pseudo, metric, index, options, about)
+    unit = (repeats @ types).sum() / repeats.sum()
+    if options.n_draws is None:
+        posterior = _matched_posterior(types, repeats, unit * pseudo, unit, metric, index, about)
+        if posterior is not None:
+            return posterior
+    return _drawn_posterior(types, repeats, pseudo, unit, metric, index, options, about)
 
 
 def _times(table, columns):
@@ -326,22 +332,28 @@ def _are_sure(types, repeats, added, unit):
 def _matched_posterior(types, repeats, added, unit, metric, positive, about):
     """Posterior from the influences of the groups: mean, variance and third cumulant of their sum.
 
-    For groups so many that `_are_sure`.
+    None unless groups are so many that `_are_sure`, for metrics without an end to their range, and
+    where no group moves the metric. Proportions have a rule of their own.
     """
+    smooth = not metric.user and proportion_odds(metric) is None
+    if not (
+        smooth and np.all(np.isfinite(metric.range)) and _are_sure(types, repeats, added, unit)
+    ):
+        return None
     cells = (repeats @ types).reshape(added.shape) + added
     gradient = metric_gradient(cells, metric, positive).ravel()
     influence = np.append(types @ gradient, unit * gradient)
     times = np.append(repeats, added / unit)
+    variance = times @ influence**2
+    if variance < _STILL**2:
+        return None
     mean = metric.evaluate(cells, positive=positive)
-    return MatchedPosterior((mean, times @ influence**2, 2 * times @ influence**3), about=about)
+    return MatchedPosterior((mean, variance, 2 * times @ influence**3), about=about)
 
 
-def _drawn_posterior(types, repeats, pseudo, metric, positive, options, about):
+def _drawn_posterior(types, repeats, pseudo, unit, metric, positive, options, about):
     """Posterior of any metric from draws."""
-    unit, n_draws = (repeats @ types).sum() / repeats.sum(), options.n_draws
-    smooth = not metric.user and np.all(np.isfinite(metric.range))
-    if n_draws is None and smooth and _are_sure(types, repeats, unit * pseudo, unit):
-        return _matched_posterior(types, repeats, unit * pseudo, unit, metric, positive, about)
+    n_draws = options.n_draws
     sums = _WeightedSums(types, repeats)
     n_draws = default_draws(sums.width, 1) if n_draws is None else check_draws(n_draws, 1)
     seed = resolve_seed(options.random_state)

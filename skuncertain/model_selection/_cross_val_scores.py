@@ -177,13 +177,12 @@ class CrossValScores(HasReport):
 
     def _scores_of(self, metric):
         known = isinstance(metric, str) and metric in self.scores
-        close = nearest_name(metric, list(self.scores)) if isinstance(metric, str) else None
+        close = nearest_name(metric, list(self.scores)) if isinstance(metric, str) else ""
         refuse_if(
             not known,
             "metric",
-            f"metric must be one of the scores {list(self.scores)}, got {{value}}."
-            + (f" Did you mean {close!r}?" if close else "")
-            + " Any other metric needs counts: scoring=ConfusionCountsScorer().",
+            f"metric must be one of the scores {list(self.scores)}, got {{value}}.{close} "
+            "Any other metric needs counts: scoring=ConfusionCountsScorer().",
             metric,
         )
         return self.scores[metric]

@@ -10,8 +10,13 @@ import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from skuncertain import confidence_interval, credible_interval, interval_report
-from skuncertain.metrics import get_metric, metric_posterior
+from skuncertain import (
+    ConfusionCounts,
+    confidence_interval,
+    credible_interval,
+    interval_report,
+)
+from skuncertain.metrics import get_metric, get_metric_names, metric_posterior
 from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._groups import encode_groups, merged_groups, place_sums
 
@@ -302,3 +307,35 @@ def test_many_groups_need_no_draws(metric, n_classes, global_random_seed):
     assert np.all(off < error)
     few = metric_posterior(y_true[:300], y_pred[:300], metric=metric, groups=groups[:300])
     assert few.n_draws > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_many_groups_have_intervals_of_every_metric(n_classes, global_random_seed):
+    y_true, y_pred, groups = rows(np.random.default_rng(global_random_seed), 30_000, n_classes, 3)
+    for name in get_metric_names(n_classes=n_classes):
+        if name.startswith(("net_benefit", "expected_cost", "fbeta")):  # these need a parameter
+            continue
+        low, high = credible_interval(
+            y_true, y_pred, metric=name, pos_label=1, groups=groups, random_state=0
+        )
+        assert low < get_metric(name).evaluate(_counts(y_true, y_pred), positive=1) < high, name
+
+
+def _counts(y_true, y_pred):
+    return ConfusionCounts.from_predictions(y_true, y_pred).counts.astype(float)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "error_rate", "f1_micro", "recall", "mcc"])
+def test_groups_that_do_not_move_the_metric(metric):
+    # Half of every group is right, in groups of two and of four rows: without a prior no weight of
+    # groups changes that.
+    sizes = np.tile([2, 2, 4, 4], 1500)
+    groups = np.repeat(np.arange(sizes.size), sizes)
+    y_true = groups % 2
+    place = np.arange(groups.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    y_pred = np.where(place % 2 == 0, y_true, 1 - y_true)
+    value = 0.0 if metric == "mcc" else 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = credible_interval(y_true, y_pred, metric=metric, groups=groups, prior="haldane")
+    assert_allclose(found, (value, value), atol=1e-12)

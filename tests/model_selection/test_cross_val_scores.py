@@ -230,6 +230,12 @@ def test_what_scores_alone_do_not_allow(options, message):
         CrossValPosterior.from_cv_results(RESULTS, **options)
 
 
+def test_a_slip_in_the_name_of_a_score():
+    found = CrossValPosterior.from_cv_results(RESULTS)
+    with pytest.raises(ValueError, match=r"got 'neg_logloss'\. Did you mean 'neg_log_loss'\? Any"):
+        found.interval("neg_logloss")
+
+
 def test_bad_scores():
     call = CrossValPosterior.from_cv_results
     with pytest.raises(ValueError, match=r"say metrics=\{'score': 'f1'\}"):
