@@ -296,8 +296,9 @@ def _report(parser):
         },
         omega=_OMEGA,
         estimand={
-            "choices": ("algorithm", "model"),
-            "help": "the algorithm on average (default), or the one model fitted on all rows",
+            "choices": ("fitted", "algorithm", "final"),
+            "help": "the models of the folds on average (default), the algorithm on other training "
+            "sets, or the one model fitted on all rows",
         },
         n_repeats={
             "type": _whole,

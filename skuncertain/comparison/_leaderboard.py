@@ -504,7 +504,7 @@ def _of_shared_rows(
             matrices = (matrix @ weight.T).T.reshape(-1, size, size)
             draws[k, place] = metric.evaluate(matrices, positive=positive, zero_division=0.0)
     label = class_of(metric, labels, positive)
-    about = About(metric=metric.name, range=metric.range, pos_label=label, estimand="model")
+    about = About(metric=metric.name, range=metric.range, pos_label=label, estimand="final")
     posterior = DrawsPosterior(draws, seed=seed, about=about)
     return {
         "metric": metric.name,

@@ -206,7 +206,7 @@ class PairedCounts:
             prior=f"{prior:g} per agreement cell",
             closing=False,
             pos_label=class_of(found, self.labels, positive),
-            estimand="model",
+            estimand="final",
         )
         if found.name in _EXACT and prior > 0:
             difference, below_zero = self._discordance(found.name, positive, prior, about)

@@ -16,7 +16,7 @@ from skuncertain._utils.warnings import silence_foreign
 from skuncertain.coverage._populations import Population, Sample, sequence
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import encode, plain_label, to_numpy
-from skuncertain.model_selection._folds import ESTIMANDS
+from skuncertain.model_selection._fold_variance import ESTIMANDS
 from skuncertain.model_selection._read_cross_validate import take_rows
 from skuncertain.model_selection._splits import Splits, as_rows
 

@@ -198,7 +198,7 @@ def bootstrap_distribution(
         closing=False,
         pos_label=class_of(found, counts.labels, positive),
         method="bootstrap",
-        estimand="model",
+        estimand="final",
     )
     value_of = partial(found.evaluate, positive=positive)
     return resampling.distribution(_whole_counts(counts), grouped, value_of, about)

@@ -165,7 +165,7 @@ def question_of(metric, options, label, n_new=None):
         "model": options.model,
         "prevalence": prevalence,
         "n_new": n_new,
-        "estimand": "model",
+        "estimand": "final",
     }
 
 

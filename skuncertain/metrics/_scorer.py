@@ -138,11 +138,6 @@ class TolerantScorer:
             self.errors.append(f"{type(error).__name__}: {error}")
             return dict.fromkeys(self.keys, np.nan)
 
-    @classmethod
-    def of(cls, scorer, y):
-        """Around a scorer; `y` holds all labels."""
-        return cls(scorer, tuple(scorer(_Echo(), y, y)))
-
 
 class _Echo:
     """Classifier that predicts what it gets."""
@@ -284,6 +279,10 @@ class ConfusionCountsScorer(BaseEstimator):
         }
         score = values[asked[0][0]] if asked else counts.score("accuracy")
         return {**self._cells(counts), "n": len(y_true), **values, "score": score}
+
+    def _keys_of(self, y):
+        """Keys of what it returns; `y` holds all labels."""
+        return tuple(self(_Echo(), y, y))
 
     def _labels(self, estimator, y_true, y_pred, given):
         if self.labels is not None:

@@ -222,7 +222,7 @@ class ScoredRows:
         if self.folded:
             return {"n_folds": float(np.unique(self.fold).size), "estimand": "algorithm"}
         together = "algorithm, folds ranked together"  # not the mean of the folds
-        return {"estimand": "model" if self.weight == 1 else together}
+        return {"estimand": "final" if self.weight == 1 else together}
 
     def class_weights(self, average):
         """Weights of the columns, with sum 1."""

@@ -14,6 +14,7 @@ from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, MetricLike, MetricsLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
+    check_bool,
     check_kind,
     check_level,
     check_random_state,
@@ -26,7 +27,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import check_pos_label, positive_of
 from skuncertain.metrics._registry import named_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
-from skuncertain.model_selection._cross_val_report import cv_report
+from skuncertain.model_selection._cross_val_report import cv_report, question_text
 from skuncertain.model_selection._cross_val_scores import read_scores
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
@@ -43,6 +44,7 @@ from skuncertain.model_selection._read_cross_validate import (
     refuse_repeats,
 )
 from skuncertain.model_selection._splits import Splits
+from skuncertain.model_selection._stability import Stability, ask_models, check_models
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
 
@@ -104,6 +106,8 @@ class CrossValPosterior(HasReport):
         Probability of the intervals.
     kind : {"eti", "hdi"}
         Equal-tailed or highest-density.
+    stability : object
+        What the models of all folds say about the same rows; None if they were not asked.
 
     See Also
     --------
@@ -130,6 +134,7 @@ class CrossValPosterior(HasReport):
     notes: tuple = ()
     level: float = 0.95
     kind: str = "eti"
+    stability: Stability | None = None
     _folds: dict = field(default_factory=dict, init=False)
     _warnings: list = field(default_factory=list, init=False)
 
@@ -143,8 +148,9 @@ class CrossValPosterior(HasReport):
         metrics: MetricsLike | dict | None = None,
         method: str | None = None,
         omega: Any = "auto",
-        estimand: str = "algorithm",
+        estimand: str = "fitted",
         prior: PriorLike = 1.0,
+        stability: bool = True,
         level: float = 0.95,
         kind: str = "eti",
         labels: Any = None,
@@ -168,6 +174,9 @@ class CrossValPosterior(HasReport):
             all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
         method, omega, estimand, prior : object
             See :func:`fold_posterior`; scores alone allow "nadeau_bengio", "corrected_t" and "t".
+        stability : bool, default=True
+            Whether estimators in `cv_results` also predict the same rows, if X and y are given; see
+            :class:`BayesianCrossValidator`.
         level : float, default=0.95
             Probability of the intervals.
         kind : {"eti", "hdi"}, default="eti"
@@ -224,6 +233,9 @@ class CrossValPosterior(HasReport):
         splits.refuse_repeats(n_repeats)
         if options.pools:
             splits.refuse_pooling(method)
+        models = None
+        if check_bool("stability", stability) and X is not None and "estimator" in cv_results:
+            models = ask_models(cv_results["estimator"], X, y, counts.labels, splits, failed_folds)
         result = cls(
             counts,
             _metrics_of(counts, metrics),
@@ -234,6 +246,7 @@ class CrossValPosterior(HasReport):
             assumed=assumed,
             level=check_level(level),
             kind=check_kind(kind),
+            stability=models,
         )
         result.warn()
         return result
@@ -247,8 +260,9 @@ class CrossValPosterior(HasReport):
         metrics: MetricsLike | None = None,
         method: str = "pooled",
         omega: Any = "auto",
-        estimand: str = "algorithm",
+        estimand: str = "fitted",
         prior: PriorLike = 1.0,
+        stability_counts: ArrayLike | None = None,
         level: float = 0.95,
         kind: str = "eti",
         random_state: RandomStateLike = None,
@@ -263,6 +277,8 @@ class CrossValPosterior(HasReport):
             Repetitions of the folds: it divides the number of folds and the rows of every class.
         metrics, method, omega, estimand, prior, level, kind, random_state : object
             See :meth:`from_cv_results`.
+        stability_counts : array-like of shape (folds, C, C) or (folds, 2, C, C), default=None
+            Matrices of every fold's model on the same rows, see :func:`fold_posterior`.
 
         Returns
         -------
@@ -286,6 +302,10 @@ class CrossValPosterior(HasReport):
         options.prior_for(counts.n_classes)
         splits = assumed_splits(counts, 0, n_repeats)
         refuse_repeats(counts, splits.n_repeats)
+        models = None
+        if stability_counts is not None:
+            matrices = check_models(stability_counts, counts)
+            models = Stability(matrices, counts.labels, n_repeats=splits.n_repeats)
         result = cls(
             counts,
             _metrics_of(counts, metrics),
@@ -295,6 +315,7 @@ class CrossValPosterior(HasReport):
             assumed=True,
             level=check_level(level),
             kind=check_kind(kind),
+            stability=models,
         )
         result.warn()
         return result
@@ -343,8 +364,14 @@ class CrossValPosterior(HasReport):
         key = (metric, pos_label)
         if key not in self._folds:
             known = self.metrics.get(metric, metric) if isinstance(metric, str) else metric
+            models = None if self.stability is None else self.stability.counts
             self._folds[key] = Folds.of(
-                self.counts, known, self.n_repeats, pos_label, random_state=self.seed
+                self.counts,
+                known,
+                self.n_repeats,
+                pos_label,
+                random_state=self.seed,
+                models=models,
             )
         return self._folds[key]
 
@@ -405,7 +432,7 @@ class CrossValPosterior(HasReport):
             "n_test": self.splits.n_test,
         }
         if asked.get("omega", "auto") != "auto":
-            before["estimand"] = "algorithm"  # a given omega answers no other question
+            before["estimand"] = "fitted"  # a given omega answers no other question
         before = {name: value for name, value in before.items() if name in known}
         return FoldOptions(method, **(before | asked))
 
@@ -459,14 +486,7 @@ class CrossValPosterior(HasReport):
     @property
     def question(self) -> str:
         """What the intervals are about, in words."""
-        if self.options.estimand == "model":
-            return "How well does the one model do that is fitted on all rows?"
-        low, high = np.min(self.splits.n_train), np.max(self.splits.n_train)
-        rows = f"{low}" if low == high else f"{low} to {high}"
-        return (
-            f"How well does the algorithm do on average when it is trained on {rows} rows with "
-            "these class counts?"
-        )
+        return question_text(self.options.question, len(self.counts), self.splits.n_train)
 
     def disagreement(self) -> list:
         """Name the metrics on which the folds disagree more than sampling explains.

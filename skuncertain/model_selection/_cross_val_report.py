@@ -17,10 +17,16 @@ from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     make_fold_posterior,
 )
+from skuncertain.model_selection._fold_variance import ESTIMANDS
 from skuncertain.model_selection._folds import Folds, fold_matrices, pooled_counts
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import BetaPosterior
 
+_MOST_NAMED = 5
+_VANISHES = (
+    "so the learner may stop predicting it on another sample of this size: no interval for "
+    "algorithm or final can be trusted."
+)
 READING = (
     "Each interval holds the answer to the question above with the probability that is given as "
     "level, given the folds, the prior and the method.",
@@ -49,6 +55,8 @@ def cv_report(result, level, kind, digits=None, methods=None):
             for name, posterior in result.posteriors.items()
         }
     sections = {"scores": _scores(result, cells)}
+    if options.method == "pooled" and options.omega == "auto":
+        sections["questions"] = _questions(result, level, kind)
     side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
         sections["methods"] = side_by_side.metric_section(cells)
@@ -68,7 +76,7 @@ def cv_report(result, level, kind, digits=None, methods=None):
             "n": result.n,
             "k": folds_text(result.n_folds, result.n_repeats)
             + (" (assumed to partition the rows)" if result.assumed else ""),
-            "estimand": options.estimand,
+            "estimand": options.question,
             "classes": counts.n_classes,
             "pos_label": counts.pos_label,
             "draws": _draws_text(result),
@@ -79,6 +87,82 @@ def cv_report(result, level, kind, digits=None, methods=None):
         reading=READING,
         digits=digits,
     )
+
+
+# Who is asked about, by estimand; {folds} models were trained on {rows} rows.
+_WHO = {
+    "fitted": "the {folds} models of the folds, on average",
+    "algorithm": "the same algorithm on other training sets of {rows} rows with these class counts",
+    "final": "the one model fitted on all rows",
+}
+_ALIKE = 1.25  # widths that differ by less are not worth a word
+
+
+def _who(estimand, n_splits, n_train):
+    low, high = np.min(n_train), np.max(n_train)
+    rows = f"{low}" if low == high else f"{low} to {high}"
+    return _WHO[estimand].format(folds=n_splits, rows=rows)
+
+
+def question_text(estimand, n_splits, n_train):
+    """What the intervals of a cross-validation are about, as a question."""
+    who = _who(estimand, n_splits, n_train)
+    if estimand == "fitted":
+        return f"How well do {who.removesuffix(', on average')} do on average?"
+    on_average = " on average" if estimand == "algorithm" else ""
+    return f"How well does {who} do{on_average}?"
+
+
+def _questions(result, level, kind):
+    """Table with the answers to all three questions, and in words whether they differ."""
+    rows = []
+    with silence():
+        for name in result.metrics:
+            row = {"metric": name}
+            for estimand in ESTIMANDS:
+                posterior = result.posterior(name, "pooled", omega="auto", estimand=estimand)
+                row[estimand] = interval_cell(
+                    posterior.interval(level, kind), error=posterior.interval_error(level, kind)
+                )
+            rows.append(row)
+    told = [
+        f"{estimand}: {_who(estimand, len(result.counts), result.splits.n_train)}"
+        for estimand in ESTIMANDS
+    ]
+    return section(
+        "Whose performance?",
+        ["metric", *ESTIMANDS],
+        rows,
+        notes=[*told, _verdict(result, rows)],
+    )
+
+
+def _verdict(result, rows):
+    """Whether the three answers differ, in words."""
+    if result.stability is None:
+        return (
+            "how much the models differ is guessed from the folds alone: the models have not "
+            "predicted the same rows"
+        )
+    wider = {
+        row["metric"]: max(_width(row[one]) for one in ("algorithm", "final"))
+        / max(_width(row["fitted"]), 1e-300)
+        for row in rows
+    }
+    worst = max(wider, key=lambda name: np.nan_to_num(wider[name]))
+    if not wider[worst] > _ALIKE:
+        return (
+            f"the {len(result.counts)} models agree: one trained on all rows, or on others, can be "
+            "expected to do as well"
+        )
+    return (
+        "the models change with the sample: another training set, or all rows, may give a model "
+        f"that does better or worse than these ({worst}: {wider[worst]:.1f} times as wide)"
+    )
+
+
+def _width(cell):
+    return cell["high"] - cell["low"]
 
 
 def tell_folds(report, counts, names):
@@ -137,7 +221,22 @@ def _warnings(result, warnings):
     notes += [
         f"folds disagree more than sampling explains on {text}." for text in result.disagreement()
     ]
-    return notes
+    return notes + vanishing_texts(result.stability)
+
+
+def vanishing_texts(stability):
+    """Say which classes the learner may stop predicting."""
+    found = [] if stability is None else stability.vanishing()
+    if len(found) > _MOST_NAMED:
+        names = ", ".join(str(label) for label, _ in found[:_MOST_NAMED])
+        return [f"{len(found)} classes, such as {names}, {_VANISHES}"]
+    return [
+        f"class {label} is never predicted by a model of these folds, {_VANISHES}"
+        if errors is None
+        else f"the rows that are surest to be predicted as class {label} are {errors:.1f} standard "
+        f"errors away from another class, {_VANISHES}"
+        for label, errors in found
+    ]
 
 
 def _scores(result, cells):

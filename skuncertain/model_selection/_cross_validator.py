@@ -50,6 +50,7 @@ from skuncertain.model_selection._splits import (
     counting_scorer,
     warn_of_unknown_classes,
 )
+from skuncertain.model_selection._stability import MOST_CLASSES, Reference, StabilityScorer
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
 
@@ -76,11 +77,16 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         "nadeau_bengio" only.
     omega : {"auto", "wang_li"} or float, default="auto"
         Weight of the pooled counts.
-    estimand : {"algorithm", "model"}, default="algorithm"
-        Whose performance: that of the algorithm on average over training sets of this size and
-        class counts, or that of the one model fitted on all rows.
+    estimand : {"fitted", "algorithm", "final"}, default="fitted"
+        Whose performance: that of the models fitted here, on average over the folds; that of the
+        same algorithm on other training sets of this size and class counts; or that of the one
+        model fitted on all rows. `report` answers all three.
     prior : float, str or array-like of shape (C, C), default=1.0
         On each side of a proportion, see :func:`fold_posterior`.
+    stability : bool, default=True
+        Whether every fold's model also predicts the same rows (all, at most 2,000), which tells how
+        much the models differ: intervals of stable learners get shorter, those of unstable ones
+        longer. No model is kept. It costs K times as many predictions; False leaves it out.
     level : float, default=0.95
         Probability of the intervals.
     kind : {"eti", "hdi"}, default="eti"
@@ -168,8 +174,9 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         metrics: MetricsLike | None = None,
         method: str = "pooled",
         omega: Any = "auto",
-        estimand: str = "algorithm",
+        estimand: str = "fitted",
         prior: PriorLike = 1.0,
+        stability: bool = True,
         level: float = 0.95,
         kind: str = "eti",
         labels: Any = None,
@@ -188,6 +195,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         self.omega = omega
         self.estimand = estimand
         self.prior = prior
+        self.stability = stability
         self.level = level
         self.kind = kind
         self.labels = labels
@@ -257,6 +265,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             delattr(self, name)  # nothing of an earlier fit is to be left
         check_bool("refit", self.refit)
         check_bool("keep_predictions", self.keep_predictions)
+        check_bool("stability", self.stability)
         target = check_target(X, y, self.labels, self.pos_label, type(self).__name__)
         options = FoldOptions(self.method, self.omega, self.estimand, self.prior)
         options.prior_for(len(target.labels))
@@ -275,7 +284,9 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         notes: list = []
         with collect_into(notes):
             splits, known = self._split(X, target, options, split_params)
-        self.cv_results_, reason = self._run(X, target, splits, metrics, fold_params)
+        self.cv_results_, stability, reason = self._run(
+            X, target, splits, metrics, fold_params, known.n_repeats
+        )
         counts, left, failed_folds = read_counts(
             self.cv_results_, None, None, target.labels, target.pos_label, known
         )
@@ -289,6 +300,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             notes=tuple(notes),
             level=level,
             kind=kind,
+            stability=stability and stability.without(failed_folds),
         )
         if self.refit:
             start = time.perf_counter()
@@ -313,11 +325,15 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         warn_of_unknown_classes(splits, target)
         return splits, known
 
-    def _run(self, X, target, splits, metrics, fold_params):
-        """Result of ``cross_validate`` with the counts of every fold, and why folds failed."""
-        scorer = counting_scorer(target, metrics)
+    def _run(self, X, target, splits, metrics, fold_params, n_repeats):
+        """Result of ``cross_validate``, what models say of the same rows, why folds failed."""
+        scorer = counter = counting_scorer(target, metrics)
+        asking = None
+        if self.stability and len(target.labels) <= MOST_CLASSES:
+            scorer = asking = StabilityScorer(counter, Reference.of(X, target.codes, target.labels))
         if self.error_score != "raise":
-            scorer = TolerantScorer.of(scorer, target.y)
+            keys = (*counter._keys_of(target.y), *(asking.keys if asking else ()))
+            scorer = TolerantScorer(scorer, keys)
         run = partial(
             cross_validate,
             self.estimator,
@@ -334,6 +350,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         )
         # Folds are clones, so a second run gives the same.
         results = retry_lost_workers(run, "all folds are run again")
+        stability = asking and asking.take(results, n_repeats)
         errors = getattr(scorer, "errors", [])
         reason = f"Predictions that cannot be counted: {errors[0]}" if errors else _SEE_ERROR
         counted = next(value for key, value in results.items() if key.startswith("test_"))
@@ -343,7 +360,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             estimators = results.pop("estimator")
             estimators = [None if lost else it for it, lost in zip(estimators, failed, strict=True)]
             self._keep_predictions(estimators, X, results["indices"]["test"])
-        return results, reason
+        return results, stability, reason
 
     def _route(self, groups, params):
         """Arguments of split, of cross_validate and of the fit on all rows."""
@@ -482,8 +499,9 @@ def cross_val_posterior(
     metrics: MetricsLike | None = None,
     method: str = "pooled",
     omega: Any = "auto",
-    estimand: str = "algorithm",
+    estimand: str = "fitted",
     prior: PriorLike = 1.0,
+    stability: bool = True,
     level: float = 0.95,
     kind: str = "eti",
     labels: Any = None,
@@ -512,6 +530,8 @@ def cross_val_posterior(
         By default the usual ones; any other can be asked for later.
     method, omega, estimand, prior : object
         See :func:`fold_posterior`.
+    stability : bool, default=True
+        Whether every fold's model also predicts the same rows, see :class:`BayesianCrossValidator`.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     labels, pos_label : object, default=None
@@ -565,6 +585,7 @@ def cross_val_posterior(
         omega=omega,
         estimand=estimand,
         prior=prior,
+        stability=stability,
         level=level,
         kind=kind,
         labels=labels,

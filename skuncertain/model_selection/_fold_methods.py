@@ -41,7 +41,8 @@ from skuncertain.metrics._priors import (
 )
 from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._fold_t import score_posterior
-from skuncertain.model_selection._folds import ESTIMANDS, Folds, warn_of_disagreement
+from skuncertain.model_selection._fold_variance import ESTIMANDS
+from skuncertain.model_selection._folds import Folds, warn_of_disagreement
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws
 from skuncertain.posteriors._integral import IntegralPosterior
@@ -63,11 +64,14 @@ class Method:
         Options that it knows; others are refused.
     pools : bool
         Whether it adds up the folds, so that all rows must have been tested equally often.
+    estimand : str
+        What it is about, if that is not an option.
     """
 
     build: Callable
     options: tuple[str, ...] = ()
     pools: bool = True
+    estimand: str = "fitted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +86,7 @@ class FoldOptions:
 
     method: str = "pooled"
     omega: Any = "auto"
-    estimand: str = "algorithm"
+    estimand: str = "fitted"
     prior: Any = 1.0
     rho: float | None = None
     prior_per_fold: bool | None = None
@@ -100,7 +104,7 @@ class FoldOptions:
         check_choice("estimand", self.estimand, ESTIMANDS)
         check_omega(self.omega)
         refuse_if(
-            self.estimand != "algorithm" and self.omega != "auto",
+            self.estimand != "fitted" and self.omega != "auto",
             "estimand",
             f"estimand={self.estimand!r} needs omega='auto': a given omega answers no other "
             f"question, got omega={self.omega!r}.",
@@ -114,6 +118,12 @@ class FoldOptions:
     def pools(self):
         """Whether the method adds up the folds."""
         return METHODS[self.method].pools
+
+    @property
+    def question(self):
+        """Estimand of the method."""
+        found = METHODS[self.method]
+        return self.estimand if "estimand" in found.options else found.estimand
 
     def prior_for(self, n_classes):
         """Prior as the method needs it: per cell for "dirichlet", otherwise per proportion.
@@ -180,8 +190,8 @@ def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = Fals
     if warn and method.pools and (text := folds.disagreement()):
         warn_of_disagreement([text])
     return result.with_about(
-        diagnostics=folds.diagnostics(options.method, weight, options.estimand),
-        **folds.question(options.method, options.estimand),
+        diagnostics=folds.diagnostics(options.method, weight, options.question),
+        **folds.question(options.method, options.question),
     )
 
 
@@ -462,9 +472,9 @@ METHODS = {
     "average_exact": Method(_average_exact, ("prior", "prior_per_fold")),
     "bootstrap": Method(_bootstrap),
     "dirichlet": Method(_dirichlet, ("prior",)),
-    "t": Method(_of_values, pools=False),
-    "corrected_t": Method(_of_values, ("rho",), pools=False),
-    "nadeau_bengio": Method(_of_values, ("n_train", "n_test"), pools=False),
+    "t": Method(_of_values, pools=False, estimand="algorithm"),
+    "corrected_t": Method(_of_values, ("rho",), pools=False, estimand="algorithm"),
+    "nadeau_bengio": Method(_of_values, ("n_train", "n_test"), pools=False, estimand="algorithm"),
 }
 
 # What reports and plots show beside the method that was asked for.

@@ -28,6 +28,7 @@ from skuncertain.model_selection._fold_t import (
 )
 from skuncertain.model_selection._folds import Folds
 from skuncertain.model_selection._score_names import is_known, named_range
+from skuncertain.model_selection._stability import check_models
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
 
@@ -38,8 +39,9 @@ def fold_posterior(
     *,
     method: str | None = None,
     omega: Any = "auto",
-    estimand: str = "algorithm",
+    estimand: str = "fitted",
     prior: PriorLike = 1.0,
+    stability_counts: ArrayLike | None = None,
     n_repeats: int | None = None,
     rho: float | None = None,
     prior_per_fold: bool | None = None,
@@ -65,12 +67,16 @@ def fold_posterior(
         "dirichlet", "bootstrap": pooled counts as if rows were independent. "t", "corrected_t",
         "nadeau_bengio": Student's t around the mean of the fold values.
     omega : {"auto", "wang_li"} or float, default="auto"
-        ω of "pooled": estimated from how much the folds disagree (experimental until version 1.0),
-        the published (K + 1) / (2 K), or a number in [1/K, 1].
-    estimand : {"algorithm", "model"}, default="algorithm"
-        What ω = "auto" is about: training sets of this size, or the model fitted on all rows.
+        ω of "pooled": estimated (experimental until version 1.0), the published (K + 1) / (2 K), or
+        a number in [1/K, 1].
+    estimand : {"fitted", "algorithm", "final"}, default="fitted"
+        What ω = "auto" is about: the K models that were fitted, on average; the same algorithm on
+        other training sets of this size and class counts; the one model fitted on all rows.
     prior : float, str or array-like of shape (C, C), default=1.0
         Pseudo-counts λ on each side of the proportion, or per cell: an array, "dirichlet".
+    stability_counts : array-like of shape (..., K, C, C) or (..., K, 2, C, C), default=None
+        For ω = "auto": matrices of every fold's model on the same rows (all of them, or two halves
+        of fewer), which tell how much the models differ.
     n_repeats : int, default=None
         Repetitions, K stands for all folds then. Scores of shape (n_repeats, K) are one problem.
     rho : float, default=None
@@ -111,6 +117,12 @@ def fold_posterior(
     if method is None:
         method = "nadeau_bengio" if plain else "pooled"
     options = FoldOptions(method, omega, estimand, prior, rho, prior_per_fold, n_train, n_test)
+    refuse_if(
+        stability_counts is not None and (plain or method != "pooled" or options.omega != "auto"),
+        "stability_counts",
+        "stability_counts are used by method='pooled' with omega='auto' only, got "
+        f"method={method!r}, omega={omega!r}.",
+    )
     check_random_state(random_state)
     if n_repeats is not None:
         n_repeats = check_integer("n_repeats", n_repeats, low=1)
@@ -131,7 +143,10 @@ def fold_posterior(
         "n_repeats",
         f"n_repeats={n_repeats} must divide the number of folds, {counts.shape[-1]}.",
     )
-    folds = Folds.of(counts, metric, n_repeats, pos_label, n_draws, random_state)
+    models = None
+    if stability_counts is not None:
+        models = check_models(stability_counts, counts)
+    folds = Folds.of(counts, metric, n_repeats, pos_label, n_draws, random_state, models)
     return make_fold_posterior(folds, options, warn=True)
 
 
@@ -158,7 +173,7 @@ def fold_interval(
         Equal-tailed or highest-density.
     **options : dict
         All other arguments of :func:`fold_posterior`: ``method, omega, estimand, prior, n_repeats,
-        rho, prior_per_fold, n_train, n_test, pos_label, n_draws, random_state``.
+        stability_counts, rho, prior_per_fold, n_train, n_test, pos_label, n_draws, random_state``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How much the folds of a cross-validation disagree, and how much they would by chance.
+"""How much the folds of a cross-validation disagree, and the variance that an answer needs.
 
 Everything follows from the derivative d of the metric with respect to the cells. The influence of
 fold k on the metric is u_k, its share of the first-order error; for a proportion with a successes
@@ -7,6 +7,14 @@ and b failures it is (a_k - theta n_k) / N. Three variances of the pooled value:
 * ``binomial``: as if all rows were independent draws,
 * ``between``: what the spread of the fold influences says,
 * ``stratified``: as ``binomial``, but with the class counts held fixed.
+
+Where the models of all folds have predicted the same rows, two more numbers are known:
+
+* ``jackknife``: variance of the metric between training sets (delete-a-fold jackknife),
+* ``movement``: the same of the predicted class shares, over the variance of chance.
+
+The constants below were chosen on simulated cross-validations; benchmarks/fold_questions.py has the
+cases, and others that they were not chosen on.
 """
 
 from __future__ import annotations
@@ -15,7 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri
 
 from skuncertain.metrics._formulas import (
     collapse,
@@ -24,6 +32,18 @@ from skuncertain.metrics._formulas import (
     two_by_two,
 )
 from skuncertain.metrics._gradients import metric_slope, without_empty_cells
+from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.model_selection._stability import metric_jackknife, movement
+
+ESTIMANDS = ("fitted", "algorithm", "final")
+# Variance of stable models over the binomial one, its growth with the logarithm of the movement
+# (in units of 2, which stable models stay below), and the most that it becomes.
+_STABLE, _GROWTH, _STILL, _UNSTABLE = 1.3, 0.56, 2.0, 3.2
+# Folds that differ more than in 90 % of the runs of independent rows hold rows that are not.
+_UNUSUAL, _DEPENDENT = 0.9, 1.5
+# The jackknife takes what is chaos in the models for what moves with the sample, K times: a part of
+# it, and never more than some binomial variances.
+_LEAST_PART, _PART_OF_FOLDS, _MOST_MOVED = 0.3, 3.0, 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,34 +58,78 @@ class FoldVariance:
         (K - 1) times the between-fold variance that the folds' class counts do not explain, over
         the stratified variance: about chi-squared with K - 1 degrees of freedom if all folds share
         one error rate per class.
-    at_end : ndarray of bool
-        Whether the metric is at an end of its range, in all folds alike, so that they cannot
-        disagree.
+    fewest : ndarray
+        Successes or failures in all folds, whichever are fewer: with few of them folds cannot
+        disagree much.
     n_folds, n_repeats : float
         K, folds of one repetition, and R, repetitions. K is fractional if a fold was lost.
+    jackknife, movement : ndarray or None
+        See the module; None if the models did not predict the same rows.
     """
 
     binomial: np.ndarray
     between: np.ndarray
     stratified: np.ndarray
     statistic: np.ndarray
-    at_end: np.ndarray
+    fewest: np.ndarray
     n_folds: float
     n_repeats: int
+    jackknife: np.ndarray | None = None
+    movement: np.ndarray | None = None
 
     def omega(self, estimand):
         """Share of the pooled counts that is worth counting: binomial over needed variance."""
-        k, r = self.n_folds, self.n_repeats
-        if k <= 1:
+        if self.n_folds <= 1:
             return np.ones_like(self.binomial)
-        # Folds that cannot disagree say nothing: they get what independent folds have on average.
-        between = np.where(self.at_end, self.binomial, self.between)
-        needed = self.binomial + k / (k - 1) * (1 + 1 / r) / 2 * between
-        if estimand == "model":
-            weight = 1.0 if r >= 5 else 0.5
-            needed = needed + weight * k * np.maximum(self.between - self.stratified, 0.0)
+        needed = self.needed(estimand)
         with np.errstate(invalid="ignore"):
             return np.where(needed > 0, self.binomial / needed, 1.0)
+
+    def needed(self, estimand):
+        """Variance of the pooled value around what is asked for."""
+        k = self.n_folds
+        needed = self._fitted()
+        if estimand == "fitted":
+            return needed
+        if self.jackknife is None:
+            return np.maximum(needed, self._from_folds_alone(estimand))
+        if estimand == "final":  # one more model like these
+            return needed + (k + 1) / (k - 1) ** 2 * self.jackknife
+        part = min(1.0, max(_PART_OF_FOLDS / k, _LEAST_PART))
+        return needed + np.minimum(part * self.jackknife, _MOST_MOVED * self.binomial)
+
+    def _fitted(self):
+        """Variance around the mean of the K models that were fitted."""
+        k, shared = self.n_folds, self._shared
+        if self.movement is None:  # nothing is known of the models
+            factor = np.full_like(self.binomial, 1 / wang_li_omega(k))
+        else:
+            moved = np.log(np.maximum(self.movement / _STILL, 1.0))
+            factor = np.minimum(_STABLE + _GROWTH * moved, _UNSTABLE)
+        factor = np.maximum(1 + shared * (factor - 1), 1 + k / (k - 1) * shared * self._blind)
+        usual = chdtri(k - 1, 1 - _UNUSUAL) / (k - 1)
+        excess = np.maximum(self.between - usual * self.binomial, 0.0)
+        return factor * self.binomial + _DEPENDENT * excess
+
+    def _from_folds_alone(self, estimand):
+        """Variance around the mean over training sets, or around one more model."""
+        k, shared = self.n_folds, self._shared
+        between = np.maximum(self.between, self._blind * self.binomial)
+        needed = self.binomial + k / (k - 1) * shared * between
+        if estimand == "final":
+            weight = 1.0 if self.n_repeats >= 5 else 0.5
+            needed = needed + weight * k * np.maximum(self.between - self.stratified, 0.0)
+        return needed
+
+    @property
+    def _shared(self):
+        """What R repetitions leave of the variance that a split adds."""
+        return (1 + 1 / self.n_repeats) / 2
+
+    @property
+    def _blind(self):
+        """How little folds can disagree: 1 without any failure, half with two, then less."""
+        return 2 / (2 + self.fewest)
 
     def ratio(self):
         """Between-fold variance over binomial variance."""
@@ -80,9 +144,15 @@ class FoldVariance:
         return chdtrc(self.n_folds - 1, self.statistic)
 
 
-def fold_variance(folds, metric, positive, n_repeats):
-    """Variances of a metric from fold matrices ``(..., splits, C, C)``, `n_repeats` times K."""
+def fold_variance(folds, metric, positive, n_repeats, models=None):
+    """Variances of a metric from fold matrices ``(..., splits, C, C)``, `n_repeats` times K.
+
+    `models` are the matrices of the folds' models on the same rows, ``(..., splits, halves, C,
+    C)``.
+    """
     if metric.average == "binary" and folds.shape[-1] > 2:
+        if models is not None:
+            models = two_by_two(*collapse(models, positive))
         folds, positive = two_by_two(*collapse(folds, positive)), 1
     n_classes, k = folds.shape[-1], folds.shape[-3] / n_repeats
     pooled = folds.sum(axis=-3) / n_repeats
@@ -104,6 +174,8 @@ def fold_variance(folds, metric, positive, n_repeats):
         # At an end of the range no fold can differ; only the pseudo-counts make it seem so.
         observed = metric.evaluate(pooled, positive=positive)
         at_end = np.isclose(observed, metric.range[0]) | np.isclose(observed, metric.range[1])
+        right = np.trace(pooled, axis1=-2, axis2=-1)
+        fewest = np.where(at_end, 0.0, np.minimum(right, pooled.sum(axis=(-2, -1)) - right))
         between = np.where(at_end, 0.0, np.square(influence).sum(axis=-1))
         excess = np.where(at_end[..., None], 0.0, excess)
     else:
@@ -114,12 +186,26 @@ def fold_variance(folds, metric, positive, n_repeats):
         binomial = _divided(rate * (1 - rate), n)
         influence = a - _divided(hits, n)[..., None] * (a + b)
         between = _divided(np.square(influence).sum(axis=-1), n**2)
-        at_end = (hits == 0) ^ (misses == 0)
+        fewest = np.minimum(hits, misses)
         if np.any(masks, axis=(0, 2)).sum() == 1:  # within one true class: simply binomial
             stratified = binomial
     unbiased = k / (k - 1) / n_repeats if k > 1 else 0.0
     statistic = _divided((k - 1) * unbiased * np.square(excess).sum(axis=-1), stratified)
-    return FoldVariance(binomial, between * unbiased, stratified, statistic, at_end, k, n_repeats)
+    moved = [None, None] if models is None else _moved(models, metric, positive, n_repeats, pooled)
+    return FoldVariance(
+        binomial, between * unbiased, stratified, statistic, fewest, k, n_repeats, *moved
+    )
+
+
+def _moved(models, metric, positive, n_repeats, pooled):
+    """Jackknife variance of the metric, and movement of the predicted class shares."""
+    n = pooled.sum(axis=(-2, -1))
+    mean = models.sum(axis=-3).mean(axis=-3)
+    slope = metric_slope(without_empty_cells(mean), metric, positive)
+    return (
+        metric_jackknife(models, slope, n_repeats, n),
+        movement(models, n_repeats, n),
+    )
 
 
 def _divided(top, bottom):

@@ -18,7 +18,6 @@ from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._fold_variance import FoldVariance, fold_variance
 from skuncertain.posteriors._about import About
 
-ESTIMANDS = ("algorithm", "model")
 DISAGREEMENT = 0.01  # chance of a false alarm per metric
 
 
@@ -46,6 +45,9 @@ class FoldDiagnostics:
         Between-fold variance over binomial variance: about 1 for a stable learner.
     p_value : float or ndarray
         Probability of folds that disagree that much by chance.
+    movement : float, ndarray or None
+        How much the predicted class shares move with the training set, over the noise of the rows:
+        below 2 or so for stable models; None if the models have not predicted the same rows.
 
     See Also
     --------
@@ -71,6 +73,7 @@ class FoldDiagnostics:
     fold_mean: Any
     variance_ratio: Any
     p_value: Any
+    movement: Any = None
 
     def to_dict(self) -> dict:
         """Plain representation.
@@ -103,6 +106,8 @@ class Folds:
         Class that the metric depends on.
     rows : ndarray of shape (..., C, C) or None
         Pooled numbers of rows behind matrices of weighted ones.
+    models : ndarray of shape (..., splits, halves, C, C) or None
+        Matrices of every fold's model on the same rows, see `Stability`.
     """
 
     matrices: np.ndarray
@@ -113,16 +118,21 @@ class Folds:
     random_state: Any = None
     pos_label: Any = None
     rows: np.ndarray | None = None
+    models: np.ndarray | None = None
 
     @classmethod
-    def of(cls, counts, metric, n_repeats, pos_label=None, n_draws=None, random_state=None):
+    def of(
+        cls, counts, metric, n_repeats, pos_label=None, n_draws=None, random_state=None, models=None
+    ):
         """Folds of counts whose shape ends with the number of splits."""
         metric = get_metric(metric)
         positive = counts.positive_index(metric, pos_label)
         label = class_of(metric, counts.labels, positive)
         matrices = fold_matrices(counts, metric, positive, n_repeats)
         rows = counts._row_weights.rows.sum(axis=-3) / n_repeats if counts.weighted else None
-        return cls(matrices, metric, positive, n_repeats, n_draws, random_state, label, rows)
+        return cls(
+            matrices, metric, positive, n_repeats, n_draws, random_state, label, rows, models
+        )
 
     @property
     def n_folds(self):
@@ -152,7 +162,7 @@ class Folds:
     @cached_property
     def variance(self) -> FoldVariance:
         """How much the folds disagree."""
-        return fold_variance(self.matrices, self.metric, self.positive, self.n_repeats)
+        return fold_variance(self.matrices, self.metric, self.positive, self.n_repeats, self.models)
 
     def diagnostics(self, method, weight, estimand):
         """What was done and how much the folds disagree."""
@@ -166,6 +176,7 @@ class Folds:
             "fold_mean": np.where(number > 0, fold_mean, np.nan),
             "variance_ratio": self.variance.ratio(),
             "p_value": self.variance.p_value,
+            "movement": self.variance.movement,
         }
         return FoldDiagnostics(
             metric=self.metric.name,
@@ -174,7 +185,7 @@ class Folds:
             n_folds=self.n_folds,
             n_repeats=self.n_repeats,
             omega_wang_li=wang_li_omega(self.n_folds),
-            **{name: v.item() if np.ndim(v) == 0 else v for name, v in plain.items()},
+            **{name: v.item() if getattr(v, "ndim", 1) == 0 else v for name, v in plain.items()},
         )
 
     def disagreement(self):
@@ -233,8 +244,8 @@ def warn_of_disagreement(found):
     """Tell once which metrics differ between folds more than sampling explains."""
     warn_user(
         "the folds disagree more than sampling explains on " + "; ".join(found) + ". The learner "
-        "may be unstable, or the folds may differ (groups, time). The interval is about the "
-        "algorithm on average: test the one model that you will use on rows that were held out, or "
-        "repeat the cross-validation 5 times and ask for estimand='model'.",
+        "may be unstable, or the folds may differ (groups, time). Test the one model that you will "
+        "use on rows that were held out, or repeat the cross-validation 5 times and ask for "
+        "estimand='final'.",
         FoldDisagreementWarning,
     )

@@ -54,8 +54,8 @@ class About:
     n_folds, n_repeats : float and int, default=None and 1
         Folds of a repetition (None without folds), and repetitions.
     estimand : str, default=None
-        "model", the one that was tested, or "algorithm", its average over training sets; None if
-        it is not known.
+        "final", the one model that was tested or will be used; "fitted", the models of the folds
+        on average; "algorithm", the average over training sets; None if it is not known.
     few_rows : FewRows, default=None
         What widens equal-tailed intervals of averages over classes with few rows.
 
@@ -102,8 +102,8 @@ class About:
         if self.description is not None:
             return self.description
         parts = [self.method or self.model, folds_of(self)]
-        if self.n_folds is not None and self.estimand == "model":
-            parts.append("estimand model")
+        if self.method == "pooled" and self.estimand in ("algorithm", "final"):
+            parts.append(f"estimand {self.estimand}")
         if self.n_new is not None:
             parts.append(f"predictive for n={self.n_new}")
         return ", ".join(part for part in parts if part) or None
@@ -125,7 +125,7 @@ class About:
         own = circumstances(self)
         if isinstance(self.pos_label, tuple) or self.pos_label == 1:
             own.pop("pos_label", None)
-        if self.n_folds is None or self.estimand != "model":  # what anybody expects
+        if self.method != "pooled" or self.estimand == "fitted":  # what anybody expects
             own.pop("estimand", None)
         words = {"pos_label": "of", "prevalence": "at", "n_new": "on", "estimand": "with"}
         asked = [f" {words[key]} {text}" for key, text in own.items()]

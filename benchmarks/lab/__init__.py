@@ -1,0 +1,1 @@
+"""Simulated cross-validations whose truth is known: what the coverage scripts share."""
