@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.polynomial import legendre
 from scipy.special import betaln
 
 from skuncertain._numerics.beta import beta_cdf, beta_quantile, odds_slope, scale_odds
+from skuncertain._numerics.shrinkage import shrink_means
 
 RANK_LIMIT = 300  # the distribution of ranks costs m**2 per node
 PAIR_LIMIT = 1000  # beyond, the pairwise matrix is not kept
@@ -24,7 +25,7 @@ class Ranking:
     Attributes
     ----------
     p_best : ndarray of shape (m,)
-        Probability of being the best.
+        Probability of being the best; of a tie group that one of its members is.
     expected_rank : ndarray of shape (m,)
         Mean of the rank.
     expected_loss : ndarray of shape (m,)
@@ -42,10 +43,11 @@ class Ranking:
     rank_probabilities: np.ndarray | None
 
 
-def rank_betas(a, b, mean, odds=1.0):
+def rank_betas(a, b, mean, odds=1.0, keep_ranks=True, keep_pairs=True):
     """Ranking of independent metrics, more is better, without random numbers.
 
-    Metric i has `odds` times the odds of a Beta(a_i, b_i), and its mean is ``mean[i]``.
+    Metric i has `odds` times the odds of a Beta(a_i, b_i), and its mean is ``mean[i]``. Of too many
+    metrics the tables of ranks and pairs are not kept.
 
     In theta = arcsin(sqrt(x)) all densities are about normal with standard deviation
     1 / (2 sqrt(a + b)), so that panels of a few of these with a Gauss rule integrate them exactly.
@@ -61,8 +63,8 @@ def rank_betas(a, b, mean, odds=1.0):
     log_norm = np.log(2.0) - betaln(a, b)
     cdf = beta_cdf(np.full(m, np.sin(start) ** 2), a, b)
     p_best, expected_rank, gain = np.zeros(m), np.ones(m), 0.0
-    pairwise = np.zeros((m, m)) if m <= PAIR_LIMIT else None
-    ranks = np.zeros((m, m)) if m <= RANK_LIMIT else None
+    pairwise = np.zeros((m, m)) if keep_pairs and m <= PAIR_LIMIT else None
+    ranks = np.zeros((m, m)) if keep_ranks and m <= RANK_LIMIT else None
     for left, right, from_end in panels:
         half = 0.5 * (right - left)
         angle = left + half * (node + 1)
@@ -95,14 +97,78 @@ def rank_betas(a, b, mean, odds=1.0):
     return Ranking(p_best, expected_rank, np.maximum(best - mean, 0.0), pairwise, ranks)
 
 
-def rank_draws(draws):
-    """Ranking from joint draws of shape (m, n_draws), more is better."""
+def mix_equal(ranking, p_equal):
+    """Ranking of m independent metrics if with the probability `p_equal` all are the same."""
+    m, p = ranking.p_best.size, 1 - p_equal
+    ranks = ranking.rank_probabilities
+    return Ranking(
+        p_equal / m + p * ranking.p_best,
+        p_equal * 0.5 * (m + 1) + p * ranking.expected_rank,
+        p * ranking.expected_loss,
+        ranking.pairwise,
+        None if ranks is None else p_equal / m + p * ranks,
+    )
+
+
+def shrink_betas(a, b):
+    """Shapes of independent metrics after `shrink_means`, and what that found.
+
+    In theta = arcsin(sqrt(x)) a Beta(a, b) is about normal with variance 1 / (4 (a + b + 1)),
+    whatever its mean; a Beta with the shrunk mean and variance takes its place.
+    """
+    angle, total = np.arcsin(np.sqrt(a / (a + b))), a + b
+    found = shrink_means(angle, 0.25 / (total + 1))
+    if found.weight == 1:
+        return a, b, found
+    total = np.maximum(0.25 / found.variance - 1, total)
+    share = np.sin(np.clip(found.mean, 0.0, np.pi / 2)) ** 2
+    # Shapes below 0.1 are nearly atoms at the ends, which the grid of `rank_betas` cannot see.
+    return np.maximum(share * total, 0.1), np.maximum((1 - share) * total, 0.1), found
+
+
+def shrink_draws(draws, shared):
+    """Joint draws of m metrics after `shrink_means`, and what that found.
+
+    `shared` says that the errors of all metrics have something in common, which does not matter.
+    """
+    mean = draws.mean(axis=1)
+    errors = draws - mean[:, None]
+    if shared:
+        errors -= errors.mean(axis=0)
+    variance = errors.var(axis=1)
     m = len(draws)
+    found = shrink_means(mean, variance * (m / (m - 1) if shared and m > 1 else 1.0))
+    if found.weight == 1:
+        return draws, found
+    factor = np.sqrt(found.variance / np.where(variance > 0, variance, 1.0))
+    return found.mean[:, None] + factor[:, None] * errors, found
+
+
+def rank_draws(draws, group=None, p_equal=0.0, seed=0):
+    """Ranking from joint draws of shape (m, n_draws), more is better.
+
+    With `group`, the draws are those of groups, and member i belongs to ``group[i]``: the group is
+    the best, its members share ranks. With the probability `p_equal` any order is as good as any
+    other.
+    """
+    n_groups, n_draws = draws.shape
+    group = np.arange(n_groups) if group is None else group
+    m = group.size
+    best = DrawCounter(n_groups, keep_ranks=False, keep_pairs=False)
     counter = DrawCounter(m, keep_ranks=m <= PAIR_LIMIT, keep_pairs=m <= RANK_LIMIT)
+    alike, rng = round(p_equal * n_draws), np.random.default_rng([seed, 1])
     step = max(1, 2_000_000 // m)
-    for start in range(0, draws.shape[1], step):
-        counter.add(draws[:, start : start + step])
-    return counter.ranking()
+    for start in range(0, n_draws, step):
+        part = draws[:, start : start + step]
+        best.add(part, rank=False)
+        number = min(max(alike - start, 0), part.shape[1])
+        if number:
+            part = part.copy()
+            part[:, :number] = rng.standard_normal((n_groups, number))
+        counter.add(part[group])
+    p_best = p_equal / n_groups + (1 - p_equal) * best.best / n_draws
+    loss = (1 - p_equal) * best.loss / n_draws
+    return replace(counter.ranking(), p_best=p_best[group], expected_loss=loss[group])
 
 
 def _panels(a, b, step):

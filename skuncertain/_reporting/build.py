@@ -80,7 +80,7 @@ def make_report(
 
 def shown_settings(settings):
     """Pairs (name, text) of everything that was asked; what does not apply is left out."""
-    rows, rope = settings.get("n"), settings.get("rope")
+    rows, rope, sure = (settings.get(name) for name in ("n", "rope", "probability"))
     known = {
         "level": level_text(settings["level"]),
         "kind": kind_text(settings["kind"]),
@@ -91,6 +91,8 @@ def shown_settings(settings):
         "K": settings.get("k"),
         "metric": settings.get("metric"),
         "rope": None if rope is None else f"{rope:g}",
+        "as good": None if sure is None else f"not worse by more with probability {sure:g}",
+        "shrinkage": settings.get("shrinkage"),
         "classes": settings.get("classes"),
         "positive class": settings.get("pos_label"),
         "prevalence": prevalence_text(settings.get("prevalence")) or None,

@@ -24,6 +24,43 @@ def _loss(value, widths, n_draws):
     return {"value": value, "error": 0.5 * np.nanmax(widths) / np.sqrt(n_draws)}
 
 
+# What P(best) stands for, by whether the differences were shrunk.
+_SHRUNK = (
+    "The best of many is partly the luckiest. P(best), ranks and losses allow for that: the scores "
+    "of all describe a population, and differences shrink as far as it is narrow. Intervals, "
+    "differences and pairs are not shrunk."
+)
+_FLAT = (
+    "P(best), ranks and losses take every difference at face value: of many, the luckiest leads."
+)
+
+
+def reading_of_ranks(result):
+    """Sentence about what P(best) stands for."""
+    return _SHRUNK if result.shrinkage else _FLAT
+
+
+def shrinkage_text(result):
+    """How P(best) was shrunk."""
+    if not result.shrinkage:
+        return "none, as asked"
+    if result.shrinkage_weight == 1:
+        return "none: fewer than four tie groups, or nothing to shrink"
+    return (
+        f"{result.shrinkage_weight:.2f} of the variance is left; all are equally good with "
+        f"probability {result.p_equal:.2f}"
+    )
+
+
+def has_ties(tie_group):
+    """Whether a group has more than one member; -1 is no group."""
+    groups = tie_group[tie_group >= 0]
+    return np.unique(groups).size < groups.size
+
+
+TIE_GROUP = column("tie_group", "tie group")
+
+
 def ranking_cells(result, k, ranks_exact):
     size, widths = int(np.isfinite(result.p_best).sum()), result.high - result.low
     mean_error = getattr(result, "mean_error", None)  # the mean of folds has none

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skuncertain._numerics.fold_ranking import round_gaps
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
     check_integer,
@@ -21,7 +22,7 @@ from skuncertain.comparison._fold_scores import check_same_splits, fold_scores
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import check_direction, get_metric
-from skuncertain.model_selection._fold_t import round_gaps, score_posterior
+from skuncertain.model_selection._fold_t import score_posterior
 from skuncertain.model_selection._score_names import fits_range, known_range
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._beta import BetaPosterior

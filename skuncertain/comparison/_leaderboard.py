@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._numerics.best_of_many import PAIR_LIMIT, rank_betas, rank_draws
+from skuncertain._numerics.best_of_many import PAIR_LIMIT
+from skuncertain._numerics.fold_ranking import tie_groups
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._reporting.text import level_text
@@ -16,6 +17,7 @@ from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomSt
 from skuncertain._utils.validation import (
     as_list,
     as_numbers,
+    check_bool,
     check_draws,
     check_kind,
     check_level,
@@ -27,8 +29,14 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain._version import __version__
 from skuncertain.comparison._compare import as_posterior
+from skuncertain.comparison._leaderboard_ranks import (
+    about_draws,
+    rank_by_draws,
+    rank_drawn,
+    rank_exactly,
+    row_draws,
+)
 from skuncertain.comparison._leaderboard_report import leaderboard_report
-from skuncertain.comparison._paired import indicator
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import encode_together, positive_of
 from skuncertain.metrics._posterior import class_of
@@ -36,7 +44,7 @@ from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, directed
 from skuncertain.posteriors._about import QUESTION, About
 from skuncertain.posteriors._beta import BetaPosterior, stack_betas
-from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
+from skuncertain.posteriors._draws import DrawsPosterior
 from skuncertain.posteriors._interval import Interval
 from skuncertain.posteriors._question import (
     check_same_question,
@@ -44,7 +52,6 @@ from skuncertain.posteriors._question import (
     ways_that_differ,
 )
 
-_RANK_DRAWS = 4000  # behind rank probabilities that would take too long exactly
 _WANTED = (
     "every model in results must be ConfusionCounts, a single posterior or, with y_true=, "
     "predicted labels, got {}. Models on the same folds are compared two at a time: compare_cv."
@@ -64,7 +71,7 @@ class Leaderboard(HasReport):
     mean, low, high : ndarray of shape (m,)
         Posterior mean and interval of every model.
     p_best : ndarray of shape (m,)
-        Probability of being the best; sums to 1.
+        Probability that the tie group of a model is the best; sums to 1 over groups.
     expected_rank : ndarray of shape (m,)
         Mean rank; 1 is the best.
     expected_loss : ndarray of shape (m,)
@@ -95,6 +102,14 @@ class Leaderboard(HasReport):
         Prior, model, method or new rows of the models, where these are not the same.
     warnings : tuple of str
         Warnings that were given when it was made.
+    tie_group : ndarray of shape (m,)
+        Number of the group of models that predicted the same of all shared rows.
+    shrinkage : bool
+        Whether P(best), ranks and losses were shrunk, as asked.
+    p_equal : float
+        Probability that all models are equally good; 0 without shrinkage.
+    shrinkage_weight : float
+        Share of the variance of a model that shrinkage left; 1 without shrinkage.
 
     See Also
     --------
@@ -134,6 +149,10 @@ class Leaderboard(HasReport):
     about: About = About()
     differs: str | None = None
     warnings: tuple = ()
+    tie_group: Any = None
+    shrinkage: bool = True
+    p_equal: float = 0.0
+    shrinkage_weight: float = 1.0
 
     @property
     def question(self) -> str:
@@ -238,7 +257,7 @@ class Leaderboard(HasReport):
         dict
             One list per column, in the order in which the models were given.
         """
-        columns = ("mean", "low", "high", "p_best", "expected_rank", "expected_loss")
+        columns = ("mean", "low", "high", "p_best", "tie_group", "expected_rank", "expected_loss")
         asked = self.about.to_dict()
         return {
             "model": list(self.names),
@@ -250,6 +269,9 @@ class Leaderboard(HasReport):
             "method": self.method,
             **{name: asked[name] for name in QUESTION},
             "differs": self.differs,
+            "shrinkage": self.shrinkage,
+            "p_equal": self.p_equal,
+            "shrinkage_weight": self.shrinkage_weight,
             "n_draws": self.n_draws,
             "seed": self.seed,
             "warnings": list(self.warnings),
@@ -279,6 +301,7 @@ def leaderboard(
     pos_label: LabelLike = None,
     level: float = 0.95,
     kind: str = "eti",
+    shrinkage: bool = True,
     n_draws: int | None = None,
     random_state: RandomStateLike = None,
 ) -> Leaderboard:
@@ -303,6 +326,9 @@ def leaderboard(
         Positive class, see :class:`ConfusionCounts`.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
+    shrinkage : bool, default=True
+        Whether P(best), ranks and losses allow for the luck of the best of many, see the notes.
+        Intervals and pairs do without.
     n_draws : int, default=None
         Number of draws where they are needed; proportions and F1 from counts are exact.
     random_state : int, Generator, RandomState or None, default=None
@@ -324,6 +350,11 @@ def leaderboard(
     posteriors are taken as independent. For models that were tested on the same rows
     that wastes what the rows have in common; the leader then seems less sure than it is.
 
+    Models that predicted the same of all shared rows are one tie group and share their P(best);
+    independent models are no ties, even with equal counts. With four groups or more, P(best) takes
+    their values as a sample of a population that all of them describe, and shrinks them towards
+    each other (``p_equal``, ``shrinkage_weight``).
+
     Examples
     --------
     Only the accuracies of four competitors on 15,123 test images are known (these are invented);
@@ -341,6 +372,7 @@ def leaderboard(
     array([4220., 4220., 2490., 2060.])
     """
     level, kind = check_level(level), check_kind(kind)
+    check_bool("shrinkage", shrinkage)
     names, entries = _named(results)
     stack = next((x.shape for x in entries if isinstance(x, ConfusionCounts) and x.shape), None)
     refuse_if(
@@ -348,22 +380,22 @@ def leaderboard(
         "results",
         f"every model in results must have one matrix, got a stack of shape {stack}.",
     )
-    options = {"level": level, "kind": kind, "n_draws": n_draws, "random_state": random_state}
+    options = {"n_draws": n_draws, "random_state": random_state, "shrinkage": shrinkage}
     if y_true is not None:
         found = _of_shared_rows(
-            names, entries, metric, y_true, labels, pos_label, prior=prior, **options
+            names, entries, metric, y_true, labels, pos_label, level, kind, prior=prior, **options
         )
-        return Leaderboard(names=names, level=level, kind=kind, **found)
+        return Leaderboard(names=names, level=level, kind=kind, shrinkage=shrinkage, **found)
     refuse_if(labels is not None, "labels", "labels belong to predictions: give y_true as well.")
     betas, posteriors = _posteriors(entries, metric, prior, pos_label, n_draws, random_state)
     first = posteriors[0] if betas is None else betas
     up = check_direction(first.metric, first.greater_is_better)
     # Shapes below 0.1 are nearly atoms at the ends, which the grid cannot see.
     if betas is not None and min(betas.a.min(), betas.b.min()) >= 0.1:
-        ranking, about = _rank_exactly(betas, up, random_state)
+        ranking, about = rank_exactly(betas, up, random_state, shrinkage)
     else:
         members = posteriors or [betas._members(k) for k in range(len(names))]
-        ranking, about = _rank_by_draws(members, up, n_draws, random_state)
+        ranking, about = rank_by_draws(members, up, **options)
     ranking = replace(ranking, p_best=ranking.p_best / ranking.p_best.sum())
     rows = [x.n for x in entries if isinstance(x, ConfusionCounts)]
     priors = [p.prior for p in posteriors or [first] if p.prior]
@@ -374,6 +406,8 @@ def leaderboard(
         kind=kind,
         prior="; ".join(dict.fromkeys(priors)) or None,
         n=np.array(rows) if len(rows) == len(names) else None,
+        tie_group=np.arange(len(names)),  # independent models are no ties
+        shrinkage=shrinkage,
         about=shared_question([p.about for p in posteriors or [first]])[0],
         differs=ways_that_differ(zip(names, posteriors or [first], strict=False)),
         **_intervals(posteriors if betas is None else betas, level, kind),
@@ -439,41 +473,20 @@ def _intervals(posteriors, level, kind):
     }
 
 
-# --------------------------------------------------------------------------------------------------
-# Three ways to a ranking: exactly, by draws of every model, by draws of rows that they share
-
-
-def _rank_exactly(betas, up, random_state):
-    """Ranking of independent Betas and how it was made, without random numbers but for ranks."""
-    a, b, odds, mean = betas.a, betas.b, betas.odds, betas.mean()
-    if not up:
-        a, b, odds, mean = b, a, 1 / odds, 1 - mean
-    ranking, about = rank_betas(a, b, mean, odds), {"method": "independent, exact"}
-    if ranking.rank_probabilities is None and a.size <= PAIR_LIMIT:
-        seed = resolve_seed(random_state)
-        draws = np.random.default_rng(seed).beta(a, b, size=(_RANK_DRAWS, a.size)).T
-        ranking = replace(ranking, rank_probabilities=rank_draws(draws).rank_probabilities)
-        about["method"] += f"; rank probabilities from {_RANK_DRAWS} draws, seed {seed}"
-        about["rank_draws"] = _RANK_DRAWS
-    return ranking, about
-
-
-def _rank_by_draws(posteriors, up, n_draws, random_state):
-    """Ranking of independent posteriors of any kind, and how it was made."""
-    seed = resolve_seed(random_state)
-    n_draws = default_draws(4, len(posteriors)) if n_draws is None else n_draws
-    streams = np.random.SeedSequence(seed).spawn(len(posteriors))
-    draws = np.stack(
-        [
-            posterior.sample(n_draws, np.random.default_rng(stream))
-            for posterior, stream in zip(posteriors, streams, strict=True)
-        ]
-    )
-    return rank_draws(draws if up else -draws), _drawn("independent", n_draws, seed)
-
-
 def _of_shared_rows(
-    names, entries, metric, y_true, labels, pos_label, *, level, kind, n_draws, random_state, prior
+    names,
+    entries,
+    metric,
+    y_true,
+    labels,
+    pos_label,
+    level,
+    kind,
+    *,
+    n_draws,
+    random_state,
+    prior,
+    shrinkage,
 ):
     """Bayesian bootstrap: every row gets an exponential weight, the same for all models."""
     prior = check_number("prior", resolve_number(prior, 0.5), low=0, high=1e6)
@@ -487,56 +500,27 @@ def _of_shared_rows(
         parameter="results",
     )
     positive, size, n = positive_of(metric, labels, pos_label, y_true), len(labels), truth.size
-    seed = resolve_seed(random_state)
+    seed, codes = resolve_seed(random_state), np.stack(codes)
+    group = tie_groups(codes)
+    codes = codes[np.unique(group, return_index=True)[1]]  # one model of every group
     if n_draws is None:
-        n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))
+        n_draws = int(np.clip(4e9 / (n * len(codes)), 1000, 10_000))
     check_draws(n_draws, 1)
-    # Rows on which all models agree in the same way are one row with a gamma weight.
-    cells = np.stack([truth * size + code for code in codes], axis=1)
-    kinds, number = np.unique(cells, axis=0, return_counts=True)
-    more, weight = _pseudo_rows(len(names), size, prior)
-    kinds, number = np.concatenate([kinds, more]), np.concatenate([number, weight])
-    to_matrix = [indicator(cell, size**2) for cell in kinds.T]
-    draws = np.empty((len(names), n_draws))
-    for place, rng in seeded_chunks(n_draws, max(1, 2**22 // len(kinds)), seed):
-        weight = rng.standard_gamma(number, size=(place.stop - place.start, number.size))
-        for k, matrix in enumerate(to_matrix):
-            matrices = (matrix @ weight.T).T.reshape(-1, size, size)
-            draws[k, place] = metric.evaluate(matrices, positive=positive, zero_division=0.0)
+    draws = row_draws(truth * size + codes, metric, positive, size, prior, n_draws, seed)
     label = class_of(metric, labels, positive)
     about = About(metric=metric.name, range=metric.range, pos_label=label, estimand="final")
     posterior = DrawsPosterior(draws, seed=seed, about=about)
+    own = _intervals(posterior, level, kind)
+    up = metric.greater_is_better
+    ranking, shrunk = rank_drawn(draws, group, up, metric.range, seed, shrinkage, shared=True)
     return {
         "metric": metric.name,
         "about": about,
         "prior": f"{prior:g} pseudo-rows per kind of agreement",
         "n": n,
-        **_intervals(posterior, level, kind),
-        **vars(rank_draws(draws if metric.greater_is_better else -draws)),
-        **_drawn(f"{n} shared rows", n_draws, seed),
+        "tie_group": group,
+        **{name: np.asarray(values)[group] for name, values in own.items()},
+        **vars(ranking),
+        **shrunk,
+        **about_draws(f"{n} shared rows", n_draws, seed),
     }
-
-
-def _drawn(how, n_draws, seed):
-    """What a leaderboard says about its draws."""
-    return {
-        "method": f"{how}, {n_draws} draws, seed {seed}",
-        "n_draws": n_draws,
-        "seed": seed,
-        "rank_draws": n_draws,
-    }
-
-
-def _pseudo_rows(m, size, prior):
-    """Cells of every model, and weights, of rows that were not observed.
-
-    Without them a model that is right wherever another is, and once more, would be better for sure.
-    """
-    truth = np.arange(size)[:, None]
-    right, wrong = truth * size + truth, truth * size + (truth + 1) % size
-    one = np.eye(m, dtype=bool)[:, None]  # model that differs from the others
-    alike = [np.repeat(part, m, axis=1) for part in (right, wrong)]
-    rows = np.concatenate([*alike, *np.where(one, right, wrong), *np.where(one, wrong, right)])
-    weight = np.full(len(rows), prior / (m * size))  # "one differs": m patterns twice, 2 prior / 2
-    weight[: 2 * size] = prior / size
-    return rows[weight > 0], weight[weight > 0]

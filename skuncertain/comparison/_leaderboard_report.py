@@ -6,14 +6,19 @@ from skuncertain._reporting.build import column, make_report, question_settings,
 from skuncertain._reporting.ranking import (
     LARGEST_GRID,
     RANKING_COLUMNS,
+    TIE_GROUP,
+    has_ties,
     rank_section,
     ranking_cells,
+    reading_of_ranks,
+    shrinkage_text,
 )
 from skuncertain._reporting.text import distinct, share_cell
 from skuncertain.posteriors._about import circumstances, prevalence_text
 
 READING = (
-    "P(best) is the probability that a model is the best of all, given the data; they sum to 1. "
+    "P(best) is the probability that a model is the best of all, given the data; they sum to 1, "
+    "where models with the same predictions are a tie group and count once. "
     "rank is the expected rank, 1 is the best. loss is how much worse than the best one a model is "
     "expected to be, in units of the metric.",
     "The score of the winner is optimistic: the best of many is partly the luckiest. Test it once "
@@ -28,14 +33,15 @@ def leaderboard_report(result, digits=None):
     order = result.order()
     known = distinct(result.names)
     names = [known[k] for k in order]
-    exact_ranks = result.n_draws is None
+    exact_ranks, groups = result.n_draws is None, result.tie_group
     sizes = None if result.n is None or np.ndim(result.n) == 0 else np.asarray(result.n)
     rows = [
-        {"model": name, **ranking_cells(result, k, exact_ranks)}
+        {"model": name, **ranking_cells(result, k, exact_ranks), "tie_group": int(groups[k])}
         | ({} if sizes is None else {"n": sizes[k]})
         for k, name in zip(order, names, strict=True)
     ]
     columns = ["model", column("mean", f"{result.question}, mean"), *RANKING_COLUMNS]
+    columns += [TIE_GROUP] if has_ties(groups) else []
     scores = section("Models", columns + (["n"] if sizes is not None else []), rows, ranked=True)
     probabilities = result.rank_probabilities
     ranks = None if probabilities is None else probabilities[order]
@@ -64,11 +70,12 @@ def leaderboard_report(result, digits=None):
             "metric": result.metric,
             **question_settings(result.about),
             "differs": result.differs,
+            "shrinkage": shrinkage_text(result),
         },
         question=f"Which of these {len(names)} models is the best on {rows_asked} like {where}?",
         sections=sections,
         warnings=result.warnings,
-        reading=READING,
+        reading=(*READING, reading_of_ranks(result)),
         digits=digits,
     )
 

@@ -72,12 +72,6 @@ def correlated_t(gaps, test_train_ratio):
     return score_posterior(gaps, "nadeau_bengio", n_train=1.0, n_test=test_train_ratio)
 
 
-def round_gaps(gaps, *scores):
-    """Gaps without the rounding errors of their scores, so that equal ones are equal."""
-    unit = 2.0**-47 * max(np.fmax.reduce(np.abs(part), axis=None) for part in scores) or 1.0
-    return np.round(gaps / unit) * unit
-
-
 def check_score_values(scores, parameter):
     """Refuse fold scores that have no mean, or whose squares no float holds."""
     refuse_if(

@@ -96,7 +96,7 @@ class SearchScores:
         return -1.0 if less else 1.0
 
 
-def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
+def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, cv=None):
     """Scores of all candidates of a search or of its saved results."""
     results, known = search, None
     if hasattr(search, "cv_results_"):
@@ -124,7 +124,11 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
         name, chosen, scores, told = _scores_of_counts(known, table, asked, counts, pos_label)
         scores = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, scores)
     considered, left_out = _considered(results, scores)
-    repeats, ratio, assumed = _how_split(known, scores.shape[1], n_repeats, ratio)
+    told_cv = known is not None or cv is not None
+    cv = _splitter(known, cv, scores.shape[1], n_repeats)
+    repeats, ratio, assumed = _how_split(cv, scores.shape[1], n_repeats, ratio)
+    if not told_cv and n_repeats is None:
+        assumed.append("assumed: one repetition of K-fold (n_repeats=1)")
     selected = getattr(known, "best_index_", None)
     if selected is None or not considered[selected]:
         selected = np.argmax(np.where(considered, np.nan_to_num(scores).mean(axis=1), -np.inf))
@@ -145,7 +149,7 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None):
         selected=int(selected),
         n_repeats=repeats,
         ratio=ratio,
-        obstacle=_obstacle(getattr(known, "cv", None), scores.shape[1]),
+        obstacle=_obstacle(cv, scores.shape[1]),
         params=None if params is None else list(params),
         notes=(*left_out, *told, *assumed),
         range=_range(known, name, chosen, scores[considered]),
@@ -183,6 +187,12 @@ def _considered(results, scores):
         "no candidate has all its scores: there is nothing to compare.",
     )
     return complete, notes
+
+
+def count_splits(results):
+    """Number of splits that ``cv_results_`` has scores of."""
+    found = (re.match(r"split(\d+)_test_", str(key)) for key in results)
+    return len({match[1] for match in found if match})
 
 
 def _score_table(results):
@@ -380,16 +390,48 @@ def _obstacle(cv, n_splits):
     return None
 
 
-def _how_split(search, n_splits, n_repeats, ratio):
-    """Repetitions and test/train ratio: given, read from the splitter, or assumed and said so."""
-    cv, notes = getattr(search, "cv", None), []
+def check_splitter(cv):
+    """Refuse what does not tell how a search was split."""
+    refuse_if(
+        isinstance(cv, bool)
+        or not (isinstance(cv, int | list | tuple | None) or hasattr(cv, "get_n_splits")),
+        "cv",
+        "cv must be what the search has: a number of folds, a splitter or a list of splits (an "
+        "iterator can be used once only), got {value}.",
+        cv,
+    )
+
+
+def _splitter(search, cv, n_splits, n_repeats):
+    """What the splits were made by: of the search, or told for saved results."""
+    if cv is None:
+        return getattr(search, "cv", None)
+    refuse_if(search is not None, "cv", "cv is for saved results: this search knows its own.")
+    check_splitter(cv)
+    refuse_if(n_repeats is not None, "n_repeats", "cv tells n_repeats: give one of the two.")
+    if isinstance(cv, int):
+        expected = cv
+    elif isinstance(cv, list | tuple):
+        expected = len(cv)
+    else:  # some need the rows to know
+        expected = cv.get_n_splits() if hasattr(cv, "n_repeats") else n_splits
+    refuse_if(
+        expected != n_splits,
+        "cv",
+        f"cv makes {expected} splits, but the results have {n_splits}: {{value}}.",
+        cv,
+    )
+    return cv
+
+
+def _how_split(cv, n_splits, n_repeats, ratio):
+    """Repetitions and test/train ratio: given, or read from the splitter; and what is assumed."""
+    notes: list = []
     repeats = getattr(cv, "n_repeats", None)
     if n_repeats is not None:
         repeats = check_integer("n_repeats", n_repeats, low=1)
     elif not isinstance(repeats, int) or n_splits % repeats:
         repeats = 1
-        if search is None:
-            notes.append("assumed: one repetition of K-fold (n_repeats=1)")
     refuse_if(
         n_splits % repeats,
         "n_repeats",

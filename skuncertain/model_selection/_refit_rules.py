@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from skuncertain._utils.validation import (
     check_rope,
     refuse_if,
 )
+from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
+from skuncertain.model_selection._read_search import check_splitter, count_splits
 from skuncertain.model_selection._search_posterior import search_posterior
 
 
@@ -24,9 +27,9 @@ class RefitRule:
     ----------
     metric : str
         Key of the score.
-    rope, level : float
+    rope, level, probability : float
         As asked.
-    n_repeats, test_train_ratio : object
+    cv, n_repeats, test_train_ratio : object
         How the search was split.
 
     See Also
@@ -46,6 +49,8 @@ class RefitRule:
     metric: str
     rope: float = 0.0
     level: float = 0.95
+    probability: float = 0.5
+    cv: Any = None
     n_repeats: int | None = None
     test_train_ratio: float | None = None
 
@@ -58,6 +63,14 @@ class RefitRule:
         )
         check_rope(self.rope)
         check_level(self.level)
+        check_number("probability", self.probability, low=0, high=1, closed=False)
+        refuse_if(
+            self.cv is not None and self.n_repeats is not None,
+            "n_repeats",
+            "give cv or n_repeats, not both: a splitter knows its repetitions, got {value}.",
+            self.n_repeats,
+        )
+        check_splitter(self.cv)
         if self.n_repeats is not None:
             check_integer("n_repeats", self.n_repeats, low=1)
         if self.test_train_ratio is not None:
@@ -78,14 +91,37 @@ class RefitRule:
         int
             The index.
         """
+        n_splits = count_splits(cv_results)
+        if self.cv is not None or self.n_repeats is not None:
+            return self._chosen(cv_results, self.n_repeats)
+        # Nobody said whether the folds are those of one repetition. Mostly it does not matter.
+        first = self._chosen(cv_results, 1)
+        others = [r for r in range(2, n_splits // 2 + 1) if n_splits % r == 0]
+        for repeats in others:
+            if self._chosen(cv_results, repeats) != first:
+                warn_user(
+                    f"the {n_splits} splits are taken as the {n_splits} folds of one "
+                    f"cross-validation. If it was repeated, as {repeats} x {n_splits // repeats}, "
+                    f"{type(self).__name__} chooses another candidate: tell it, by "
+                    f"n_repeats={repeats} or by cv=, the splitter of the search. n_repeats=1 says "
+                    "that it was not.",
+                    UserWarning,
+                )
+                break
+        return first
+
+    def _chosen(self, cv_results, n_repeats):
+        """Index of the candidate, if the search was split like this."""
         try:
             found = search_posterior(
                 cv_results,
                 metric=self.metric,
-                n_repeats=1 if self.n_repeats is None else self.n_repeats,
+                cv=self.cv,
+                n_repeats=n_repeats,
                 test_train_ratio=self.test_train_ratio,
                 rope=self.rope,
                 level=self.level,
+                probability=self.probability,
                 random_state=0,
             )
         except InvalidParameterError as error:
@@ -102,7 +138,7 @@ class RefitRule:
 
 @dataclass(frozen=True, kw_only=True)
 class SimplestEquivalent(RefitRule):
-    """The simplest candidate that is not distinguishable from the best."""
+    """The simplest candidate that is as good as the one with the highest mean."""
 
     complexity: str | Callable
 
@@ -121,7 +157,7 @@ class SimplestEquivalent(RefitRule):
             "cv_results",
             "cv_results must hold the params of the candidates: they tell which is simpler.",
         )
-        candidates = np.flatnonzero(found.equivalent)
+        candidates = np.flatnonzero(found.as_good)
         cost = np.array([self._cost(found.params[k]) for k in candidates])
         # The simplest; among equally simple ones the best mean.
         sign = -1 if found.greater_is_better else 1
@@ -166,7 +202,7 @@ class BestLowerBound(RefitRule):
 
 @dataclass(frozen=True, kw_only=True)
 class MostProbableBest(RefitRule):
-    """The candidate with the highest probability of being the best."""
+    """The candidate with the highest probability of being the best; of a tie group the first."""
 
     def _choose(self, found):
         return np.nanargmax(found.p_best)
@@ -177,11 +213,12 @@ def simplest_equivalent(
     *,
     rope: float,
     complexity: str | Callable,
-    level: float = 0.95,
+    probability: float = 0.5,
+    cv: Any = None,
     n_repeats: int | None = None,
     test_train_ratio: float | None = None,
 ) -> RefitRule:
-    """Refit the simplest candidate that is not distinguishable from the best.
+    """Refit the simplest candidate that is as good as the one with the highest mean.
 
     Parameters
     ----------
@@ -192,10 +229,14 @@ def simplest_equivalent(
     complexity : str or callable
         A parameter of the search, smaller is simpler (a leading "-": larger is simpler; None is
         the most complex); or a function of the dict of parameters that returns a number.
-    level : float, default=0.95
-        A candidate is out if the probability that it is worse by more than the ROPE reaches it.
+    probability : float, default=0.5
+        A candidate is as good if, with this probability, it is not worse by more than the ROPE.
+        One half asks that its mean is within the ROPE of the highest; more is more careful.
+    cv : int, splitter or list, default=None
+        What the search splits by, if it splits repeatedly: the results that the rule gets do not
+        tell. Without `cv` and `n_repeats` it warns if repetitions would change the choice.
     n_repeats : int, default=None
-        Repetitions of a repeated K-fold; the results that the rule gets do not know it. None is 1.
+        Repetitions of a repeated K-fold, instead of `cv`.
     test_train_ratio : float, default=None
         Test rows over training rows; by default 1 / (K - 1).
 
@@ -211,6 +252,9 @@ def simplest_equivalent(
 
     Notes
     -----
+    "Not proven worse" is another thing, and costs more: see ``distinguishable`` of
+    :class:`SearchPosterior`. With ``probability=0.5`` repetitions do not matter.
+
     After a callable ``refit`` scikit-learn sets ``best_index_`` and ``best_params_`` but no
     ``best_score_``; and ``search.score`` fails if the scorer returns several numbers. Use
     ``search.best_estimator_`` with a scorer of your own.
@@ -226,12 +270,13 @@ def simplest_equivalent(
     >>> tree = DecisionTreeClassifier(random_state=0)
     >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4, 8]}, scoring="f1", refit=rule, cv=10)
     >>> search.fit(X, y).best_params_
-    {'max_depth': 1}
+    {'max_depth': 2}
     """
     return SimplestEquivalent(
         metric=metric,
         rope=rope,
-        level=level,
+        probability=probability,
+        cv=cv,
         n_repeats=n_repeats,
         test_train_ratio=test_train_ratio,
         complexity=complexity,
@@ -242,6 +287,7 @@ def best_lower_bound(
     metric: str,
     level: float = 0.95,
     *,
+    cv: Any = None,
     n_repeats: int | None = None,
     test_train_ratio: float | None = None,
 ) -> RefitRule:
@@ -253,7 +299,7 @@ def best_lower_bound(
         Key of the score.
     level : float, default=0.95
         Probability of the interval.
-    n_repeats, test_train_ratio : object, default=None
+    cv, n_repeats, test_train_ratio : object, default=None
         See :func:`simplest_equivalent`.
 
     Returns
@@ -279,23 +325,26 @@ def best_lower_bound(
     {'max_depth': 2}
     """
     return BestLowerBound(
-        metric=metric, level=level, n_repeats=n_repeats, test_train_ratio=test_train_ratio
+        metric=metric, level=level, cv=cv, n_repeats=n_repeats, test_train_ratio=test_train_ratio
     )
 
 
 def most_probable_best(
     metric: str,
     *,
+    cv: Any = None,
     n_repeats: int | None = None,
     test_train_ratio: float | None = None,
 ) -> RefitRule:
     """Refit the candidate that is most probably the best.
 
+    Candidates with the same scores in all folds win together, and the first of them is refitted.
+
     Parameters
     ----------
     metric : str
         Key of the score.
-    n_repeats, test_train_ratio : object, default=None
+    cv, n_repeats, test_train_ratio : object, default=None
         See :func:`simplest_equivalent`.
 
     Returns
@@ -320,4 +369,6 @@ def most_probable_best(
     >>> search.fit(X, y).best_params_
     {'max_depth': 4}
     """
-    return MostProbableBest(metric=metric, n_repeats=n_repeats, test_train_ratio=test_train_ratio)
+    return MostProbableBest(
+        metric=metric, cv=cv, n_repeats=n_repeats, test_train_ratio=test_train_ratio
+    )

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from skuncertain._numerics.best_of_many import PAIR_LIMIT, RANK_LIMIT, DrawCounter
+from skuncertain._numerics.fold_ranking import FoldRanking, round_gaps
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._reporting.text import distinct
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
+    check_bool,
     check_draws,
     check_kind,
     check_level,
+    check_number,
     check_rope,
     data_frame,
     refuse_if,
@@ -24,7 +27,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_report import selected_confusion
-from skuncertain.model_selection._fold_t import CUT, correlated_t, is_cut, round_gaps
+from skuncertain.model_selection._fold_t import CUT, correlated_t, is_cut
 from skuncertain.model_selection._read_search import read_search
 from skuncertain.model_selection._search_intervals import (
     both_ends,
@@ -32,15 +35,15 @@ from skuncertain.model_selection._search_intervals import (
     own_intervals,
     usable_options,
 )
-from skuncertain.model_selection._search_report import others, search_report
+from skuncertain.model_selection._search_report import search_report, selected_text, shares_text
+from skuncertain.model_selection._selection_bias import score_of_left_out
 from skuncertain.posteriors._about import About
+from skuncertain.posteriors._interval import Interval
 
-_SMALL_FOLD = 20  # rows; below, the best of a fold is mostly luck
-_CHUNK = 500_000  # numbers worked on at once: 4 MiB, of which there are a few
 _COLUMNS = (
-    *("low", "high", "p_best", "expected_rank", "expected_loss"),
+    *("low", "high", "p_best", "tie_group", "expected_rank", "expected_loss"),
     *("p_worse", "p_equivalent", "p_better", "difference", "difference_low", "difference_high"),
-    "equivalent",
+    *("as_good", "distinguishable"),
 )
 
 
@@ -49,47 +52,46 @@ class SearchPosterior(HasReport):
     """What a finished search says about its candidates.
 
     Arrays have one entry per candidate of the search, NaN for those that were not considered
-    (failed fits, early levels of a halving search).
+    (failed fits, early levels of a halving search). Differences are to the candidate with the
+    highest mean, `reference_index`. P(best), ranks and losses are computed when they are asked for.
 
     Parameters
     ----------
-    rope, level : float
+    rope, probability, level : float
         As asked.
     kind : str
         "eti" or "hdi".
+    shrinkage : bool
+        Whether P(best), ranks and losses are shrunk.
     method, prior, omega : str or None
         How the interval of every candidate was made.
     seed, n_draws : int
         Of P(best), ranks and losses.
     mean, low, high : ndarray
-        Mean over folds, and the interval of the candidate on its own, by `method`; t intervals are
-        cut off at the range of the metric. All that compares candidates comes from one joint model,
-        the correlated t, whatever the method.
+        Mean over folds, and the interval of the candidate on its own, by `method`, as if it had
+        not been chosen; t intervals are cut off at the range of the metric. All that compares
+        candidates comes from one joint model, the correlated t, whatever the method.
     interval_error : ndarray
         Monte Carlo error of the ends of the intervals.
-    p_best, expected_rank, expected_loss : ndarray
-        P(being the best), mean rank (1 is the best), and how much worse than the best on average.
     p_worse, p_equivalent, p_better : ndarray
-        Against the selected candidate, with the ROPE.
+        Against the candidate with the highest mean, with the ROPE.
     difference, difference_low, difference_high : ndarray
-        Difference to the selected candidate, and its interval.
-    equivalent : ndarray of bool
-        Candidates that are not distinguishable from the selected one: P(worse) is below the level.
+        Difference to the candidate with the highest mean, and its interval.
+    as_good : ndarray of bool
+        Candidates that are as good as the one with the highest mean: with `probability` they are
+        not worse by more than the ROPE.
+    distinguishable : ndarray of bool
+        Candidates that are worse than it by more than the ROPE with the probability `level`.
+    considered : ndarray of bool
+        Candidates that were looked at.
     metric : str
         Name of the score.
     greater_is_better : bool
         Direction of the metric.
     selected_index : int
         The candidate that the search chose.
-    best_score_corrected : float
-        Score of the selected candidate less the optimism of choosing the best (Tibshirani and
-        Tibshirani); NaN if folds are known to be too small for that.
-    selection_bias : float
-        That optimism.
-    pairwise : ndarray or None
-        Among the considered candidates, P(row better than column); None beyond 1000.
-    rank_probabilities : ndarray or None
-        Among the considered candidates; None beyond 300.
+    reference_index : int
+        The candidate with the highest mean (the lowest, if less is better).
     scores : ndarray of shape (candidates, splits)
         Fold scores, in the direction of the metric.
     counts : ConfusionCounts or None
@@ -101,6 +103,8 @@ class SearchPosterior(HasReport):
         Repetitions of the cross-validation.
     test_train_ratio : float
         Test rows over training rows.
+    range : tuple of float
+        Smallest and largest value of the metric, as far as they are known.
     notes : tuple of str
         What was assumed or left out.
     obstacle : str or None
@@ -123,14 +127,19 @@ class SearchPosterior(HasReport):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> tree = DecisionTreeClassifier(random_state=0)
     >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4, 8]}, cv=10).fit(X, y)
-    >>> search_posterior(search, random_state=0).equivalent
-    array([False,  True,  True,  True])
+    >>> found = search_posterior(search, random_state=0)
+    >>> found.as_good
+    array([False, False,  True,  True])
+    >>> found.distinguishable
+    array([ True, False, False, False])
     """
 
     # What was asked, and how it was answered.
     rope: float
+    probability: float
     level: float
     kind: str
+    shrinkage: bool
     method: str
     prior: str | None
     omega: str | None
@@ -141,33 +150,120 @@ class SearchPosterior(HasReport):
     low: np.ndarray
     high: np.ndarray
     interval_error: np.ndarray
-    p_best: np.ndarray
-    expected_rank: np.ndarray
-    expected_loss: np.ndarray
     p_worse: np.ndarray
     p_equivalent: np.ndarray
     p_better: np.ndarray
     difference: np.ndarray
     difference_low: np.ndarray
     difference_high: np.ndarray
-    equivalent: np.ndarray
+    as_good: np.ndarray
+    distinguishable: np.ndarray
+    considered: np.ndarray
     # The search.
     metric: str
     greater_is_better: bool
     selected_index: int
-    best_score_corrected: float
-    selection_bias: float
-    pairwise: np.ndarray | None
-    rank_probabilities: np.ndarray | None
+    reference_index: int
     scores: np.ndarray
     counts: ConfusionCounts | None
     params: Any
     n_repeats: int
     test_train_ratio: float
+    range: tuple
     notes: tuple
     obstacle: str | None = None
     warnings: tuple = ()
     pos_label: Any = None
+
+    # ----------------------------------------------------------------------------------------------
+    # The order of all candidates
+
+    @cached_property
+    def _ranking(self):
+        return FoldRanking(
+            self._sign * self.scores[self.considered],
+            self.test_train_ratio,
+            self.n_draws,
+            self.seed,
+            self.shrinkage,
+        )
+
+    @property
+    def _sign(self):
+        return 1.0 if self.greater_is_better else -1.0
+
+    @property
+    def tie_group(self) -> np.ndarray:
+        """Number of the group of candidates with the same fold scores; -1: not considered."""
+        return _spread(self._ranking.tie_group, self.considered)
+
+    @property
+    def p_best(self) -> np.ndarray:
+        """Probability that the group of a candidate is the best; sums to 1 over groups."""
+        return _spread(self._ranking.p_best, self.considered)
+
+    @property
+    def expected_rank(self) -> np.ndarray:
+        """Mean rank; 1 is the best."""
+        return _spread(self._ranking.expected_rank, self.considered)
+
+    @property
+    def expected_loss(self) -> np.ndarray:
+        """How much worse than the best one, on average."""
+        return _spread(self._ranking.expected_loss, self.considered)
+
+    @property
+    def pairwise(self) -> np.ndarray | None:
+        """Among the considered ones, P(row better than column); None beyond 1000."""
+        return self._ranking.pairwise
+
+    @property
+    def rank_probabilities(self) -> np.ndarray | None:
+        """Among the considered ones, P(row has rank column + 1); None beyond 300."""
+        return self._ranking.rank_probabilities
+
+    @property
+    def p_equal(self) -> float:
+        """Probability that all candidates are equally good; 0 without shrinkage."""
+        return self._ranking.p_equal
+
+    @property
+    def shrinkage_weight(self) -> float:
+        """Share of the variance of a candidate that shrinkage leaves; 1 without shrinkage."""
+        return self._ranking.weight
+
+    # ----------------------------------------------------------------------------------------------
+    # The selected candidate
+
+    @cached_property
+    def best_score_corrected(self) -> float:
+        """Score of the selected candidate without the optimism of choosing the best."""
+        scores = self._sign * self.scores[self.considered]
+        ranking = self._ranking
+        common, left_out = ranking.mean.mean(), score_of_left_out(scores, self.n_repeats)
+        expected = ranking.p_equal * common + (1 - ranking.p_equal) * left_out
+        # Who scores less than that was not chosen for its luck.
+        return float(self._sign * min(self._sign * self.mean[self.selected_index], expected))
+
+    @property
+    def selection_bias(self) -> float:
+        """Optimism of the selected candidate's score, at least 0."""
+        return abs(float(self.mean[self.selected_index]) - self.best_score_corrected)
+
+    @property
+    def selected_interval(self) -> Interval:
+        """Interval of the selected candidate, moved for having been chosen.
+
+        The worse end moves by the whole optimism, the better one by half of it, because the
+        optimism is an estimate itself.
+        """
+        k, bias = self.selected_index, self.selection_bias
+        worse, better = (1.0, 0.5) if self.greater_is_better else (0.5, 1.0)
+        ends = self.low[k] - self._sign * worse * bias, self.high[k] - self._sign * better * bias
+        return Interval(*(float(end) for end in np.clip(ends, *self.range)))
+
+    # ----------------------------------------------------------------------------------------------
+    # As text and tables
 
     @property
     def question(self) -> str:
@@ -212,14 +308,12 @@ class SearchPosterior(HasReport):
         repeats = f" in {self.n_repeats} repetitions" if self.n_repeats > 1 else ""
         parts = [
             f"{self.mean.size} candidate{'s' * (self.mean.size != 1)} by {self.question}",
-            f"selected {k}{choice}: {self.mean[k]:.3f} [{self.low[k]:.3f}, {self.high[k]:.3f}], "
+            f"selected {k}{choice}: {selected_text(self)}",
             f"P(best) = {self.p_best[k]:.2f}",
-            f"{others(self)} (rope={self.rope:g})",
+            f"{shares_text(self)} (rope={self.rope:g})",
             f"{self.n_splits} folds{repeats}, n_test/n_train = {self.test_train_ratio:.3g}",
             *self.notes,
         ]
-        if np.isfinite(self.best_score_corrected):
-            parts.insert(3, f"corrected for choosing the best: {self.best_score_corrected:.3f}")
         return f"SearchPosterior({'; '.join(parts)})"
 
     def report(self, *, digits: int | None = None) -> IntervalReport:
@@ -274,11 +368,14 @@ def search_posterior(
     omega: Any = "auto",
     prior: PriorLike = 1.0,
     prior_per_fold: bool | None = None,
+    cv: Any = None,
     n_repeats: int | None = None,
     test_train_ratio: float | None = None,
     rope: float = 0.01,
+    probability: float = 0.5,
     level: float = 0.95,
     kind: str = "eti",
+    shrinkage: bool = True,
     labels: Any = None,
     pos_label: LabelLike = None,
     n_draws: int | None = None,
@@ -297,14 +394,22 @@ def search_posterior(
         How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" if
         there are counts that can be added up, otherwise "nadeau_bengio". Scores alone allow that,
         "t" and "corrected_t".
+    cv : int, splitter or list, default=None
+        For saved results: what the search had split by.
     n_repeats : int, default=None
-        Repetitions of a repeated K-fold; by default read from ``search.cv``, or 1.
+        Repetitions of a repeated K-fold; by default read from ``search.cv`` or `cv`, or 1.
     test_train_ratio : float, default=None
         Test rows over training rows; by default read from ``search.cv``, or 1 / (K - 1).
     rope : float, default=0.01
         Region of practical equivalence, in units of the score.
+    probability : float, default=0.5
+        A candidate is as good as the one with the highest mean if, with this probability, it is
+        not worse by more than the ROPE. One half asks that its mean is within the ROPE.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
+    shrinkage : bool, default=True
+        Whether P(best), ranks and losses allow for the luck of the best of many, see the notes.
+        Intervals and everything about pairs do without.
     labels, pos_label : object, default=None
         Of the counts scorer, if only its results were saved.
     n_draws, random_state : int, default=None
@@ -324,9 +429,17 @@ def search_posterior(
     -----
     One joint model describes all candidates, which share their folds: every pair is exactly the
     correlated t test, and P(best) knows what the folds have in common. `method` changes ``low`` and
-    ``high``, nothing that compares candidates. The selected candidate's score is optimistic;
-    ``best_score_corrected`` subtracts Tibshirani and Tibshirani's estimate of that.
-    :func:`selection_corrected_score` needs out-of-fold predictions and is better.
+    ``high``, nothing that compares candidates.
+
+    Candidates with the same scores in all folds are one tie group and share their P(best). With
+    four groups or more, P(best) takes their values as a sample of a population that the means of
+    all groups describe, and shrinks them towards each other (``p_equal``, ``shrinkage_weight``).
+
+    The selected candidate's score is optimistic. ``best_score_corrected`` chooses by all folds but
+    one (of the same repetition), scores the choice on that fold, and averages over folds;
+    ``selected_interval`` moves with it. With the probability ``p_equal`` it is the mean of all
+    candidates instead. :func:`selection_corrected_score` needs out-of-fold predictions and is
+    better.
 
     Examples
     --------
@@ -343,8 +456,10 @@ def search_posterior(
     array([0.  , 0.35, 0.47, 0.17])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
+    probability = check_number("probability", probability, low=0, high=1, closed=False)
+    check_bool("shrinkage", shrinkage)
     asked = interval_options(method, omega, prior, prior_per_fold)
-    found = read_search(search, metric, n_repeats, test_train_ratio, labels, pos_label)
+    found = read_search(search, metric, n_repeats, test_train_ratio, labels, pos_label, cv)
     options = usable_options(asked, found)
     kept = np.flatnonzero(found.considered)
     scores = found.scores[kept]
@@ -355,31 +470,32 @@ def search_posterior(
     )
     if np.nanmax(np.abs(scores)) <= 1:
         check_rope(rope, 1, "the score")
-    seed = resolve_seed(random_state)
-    ranks, joint = _ranks(scores, found.ratio, n_draws, seed)
+    if n_draws is None:
+        n_draws = int(np.clip(4e7 / len(scores), 2000, 20_000))
     own, about = own_intervals(found, kept, options, level, kind)
+    means = scores.mean(axis=1)
+    rounded = round_gaps(found.scores.mean(axis=1), scores)  # so that equal ones are equal
+    best = found.selected
+    if rounded[best] < rounded[kept].max():
+        best = int(kept[np.argmax(rounded[kept])])
     columns = {
-        "mean": found.sign * scores.mean(axis=1),
+        "mean": found.sign * means,
         **own,
-        **ranks,
-        **_against_selected(found, kept, rope, level),
+        **_against(found.scores[best], found, kept, rope, level, probability),
     }
-    # A candidate that is worse on average was not chosen for its luck: its distance is no optimism.
-    bias = float(np.mean(scores.max(axis=0) - scores[np.argmax(scores.mean(axis=1))]))
     columns = {name: _spread(values, found.considered) for name, values in columns.items()}
-    corrected = float(np.clip(columns["mean"][found.selected] - found.sign * bias, *found.range))
-    notes, small = _notes_on_folds(found, kept, columns, options)
     return SearchPosterior(
         **columns,
         **about,
-        **joint,
         rope=rope,
+        probability=probability,
         level=level,
         kind=kind,
-        seed=seed,
-        best_score_corrected=np.nan if small else corrected,
-        selection_bias=bias,
-        notes=notes,
+        shrinkage=shrinkage,
+        seed=resolve_seed(random_state),
+        n_draws=check_draws(n_draws, 1),
+        reference_index=best,
+        notes=_notes(found, columns, options),
         **_what_was_read(found),
     )
 
@@ -390,18 +506,20 @@ def _what_was_read(found):
         "metric": found.metric,
         "greater_is_better": found.sign > 0,
         "selected_index": found.selected,
+        "considered": found.considered,
         "scores": found.sign * found.scores,
         "counts": found.counts,
         "pos_label": found.pos_label,
         "params": found.params,
         "n_repeats": found.n_repeats,
         "test_train_ratio": found.ratio,
+        "range": found.range,
         "obstacle": found.obstacle,
     }
 
 
-def _notes_on_folds(found, kept, columns, options):
-    """Remarks on the folds, and whether they are too small to correct the best score."""
+def _notes(found, columns, options):
+    """Remarks on the folds and the intervals."""
     notes = list(found.notes)
     if found.counts is not None and found.obstacle:
         notes.append(f"the folds are not added up: {found.obstacle}")
@@ -409,32 +527,29 @@ def _notes_on_folds(found, kept, columns, options):
         cut = int(np.sum(is_cut(columns["low"], columns["high"], found.range)))
         if cut:
             notes.append(f"{CUT}: {cut} candidate{'s' * (cut != 1)}")
-        return tuple(notes), False
-    rows = np.median(found.counts[kept].n)
-    if rows < _SMALL_FOLD:
-        notes.append(f"folds of {rows:g} rows are too small to correct the best score")
+        return tuple(notes)
     outside = np.sum((columns["mean"] < columns["low"]) | (columns["mean"] > columns["high"]))
     if outside and options.pools:
         notes.append(
             f"the mean over folds is outside the interval of the pooled counts for {outside} "
             "candidates: the folds are too small for this metric"
         )
-    return tuple(notes), rows < _SMALL_FOLD
+    return tuple(notes)
 
 
 def _spread(values, considered):
-    """Entries of the considered candidates among those of all; NaN, or False, for the others."""
+    """Entries of the considered candidates among those of all; the others are missing."""
     values = np.asarray(values)
-    full = np.full(considered.size, False if values.dtype == bool else np.nan, dtype=values.dtype)
+    missing = {"b": False, "i": -1}.get(values.dtype.kind, np.nan)
+    full = np.full(considered.size, missing, dtype=values.dtype)
     full[considered] = values
     return full
 
 
-def _against_selected(found, kept, rope, level):
-    """Columns about the difference to the selected candidate, by the correlated t."""
+def _against(reference, found, kept, rope, level, probability):
+    """Columns about the difference to the candidate with these scores, by the correlated t."""
     scores = found.scores[kept]
-    gaps = round_gaps(scores - found.scores[found.selected], scores)
-    difference = correlated_t(gaps, found.ratio)
+    difference = correlated_t(round_gaps(scores - reference, scores), found.ratio)
     p_worse = np.clip(difference.cdf(np.nextafter(-rope, -np.inf)), 0, 1)
     p_better = np.clip(1 - difference.cdf(rope), 0, 1)
     span = found.range[1] - found.range[0]
@@ -448,50 +563,7 @@ def _against_selected(found, kept, rope, level):
         "difference": found.sign * difference.loc,
         "difference_low": low,
         "difference_high": high,
-        "equivalent": p_worse < level,
+        # A mean that is worse by exactly the ROPE is as good, whatever the last digit says.
+        "as_good": p_worse <= 1 - probability + 1e-9,
+        "distinguishable": p_worse >= level,
     }
-
-
-def _ranks(scores, ratio, n_draws, seed):
-    """Columns about the order of the candidates, and what is known about all pairs and ranks."""
-    if n_draws is None:
-        n_draws = int(np.clip(4e7 / len(scores), 2000, 20_000))
-    n_draws = check_draws(n_draws, 1)
-    ranking = _draw_ranks(scores, ratio, n_draws, seed)
-    pairwise, rank = None, ranking.expected_rank
-    if len(scores) <= PAIR_LIMIT:
-        # P(row better than column) for all pairs, each by its own correlated t.
-        pairwise = np.empty((len(scores), len(scores)))
-        for i, row in enumerate(scores):
-            gap = correlated_t(round_gaps(row - scores, scores), ratio)
-            above, below = 1 - gap.cdf(0.0), gap.cdf(np.nextafter(0.0, -1.0))
-            pairwise[i] = above + 0.5 * (1 - above - below)  # ties count half
-        rank = 1 + pairwise.sum(axis=0) - 0.5  # how many are better, on average
-    columns = {
-        "p_best": ranking.p_best,
-        "expected_rank": rank,
-        "expected_loss": ranking.expected_loss,
-    }
-    joint = {"rank_probabilities": ranking.rank_probabilities, "n_draws": n_draws}
-    return columns, joint | {"pairwise": pairwise}
-
-
-def _draw_ranks(scores, ratio, n_draws, seed):
-    """P(best), ranks and losses by draws of the joint model."""
-    m, n = scores.shape
-    unique, where = np.unique(scores, axis=0, return_inverse=True)
-    where = where.ravel()  # equal candidates must tie to the last bit
-    if len(unique) == m:
-        unique, where = scores, slice(None)
-    ranked = min(n_draws, max(1000, int(1e7 / m)))  # sorting is what costs
-    counter = DrawCounter(m, m <= RANK_LIMIT, False)
-    mean = unique.mean(axis=1, keepdims=True)
-    weight = (unique - mean) * np.sqrt((1 / n + ratio) / (n - 1))
-    chunk = max(1, _CHUNK // m)
-    starts = range(0, n_draws, chunk)
-    for start, child in zip(starts, np.random.SeedSequence(seed).spawn(len(starts)), strict=True):
-        size = min(chunk, n_draws - start)
-        rng = np.random.default_rng(child)
-        z = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(n - 1, size) / (n - 1))
-        counter.add((mean + weight @ z)[where], rank=start < ranked)
-    return counter.ranking()

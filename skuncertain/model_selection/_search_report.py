@@ -2,13 +2,18 @@
 
 import numpy as np
 
+from skuncertain._numerics.best_of_many import PAIR_LIMIT
 from skuncertain._reporting.build import column, interval_cell, make_report, section
 from skuncertain._reporting.ranking import (
     MOST_SHOWN,
     RANKING_COLUMNS,
     SELECTED,
+    TIE_GROUP,
+    has_ties,
     rank_section,
     ranking_cells,
+    reading_of_ranks,
+    shrinkage_text,
 )
 from skuncertain._reporting.text import folds_text
 from skuncertain.posteriors._about import label_text
@@ -19,24 +24,48 @@ READING = (
     "and differences come from one joint model of all candidates, the correlated t of their fold "
     "scores, whatever the method of the intervals. All candidates were tested on the same folds, "
     "so differences are known better than single scores: look at the differences.",
-    "A candidate is not distinguishable from the selected one if P(worse) is below the level; "
-    "worse means worse by more than the region of practical equivalence (ROPE).",
+    "Differences are to the candidate with the highest mean. A candidate is as good as that one "
+    "unless it is worse by more than the region of practical equivalence (ROPE) with more than the "
+    "probability above; it is distinguishable if it is worse by more than the ROPE with the "
+    "probability of the level. Most candidates can be neither: not as good, and not proven worse.",
+    "Candidates with the same scores in all folds are a tie group: P(best) is that of the group.",
     "The score of the selected candidate is optimistic, because it was chosen for it. The "
-    "corrected score (Tibshirani and Tibshirani) subtracts that optimism; nested cross-validation "
-    "or fresh rows are better.",
+    "corrected score is what candidates reach on the fold that did not take part in choosing them, "
+    "and its interval has moved with it; nested cross-validation or fresh rows are better.",
 )
 
 
-def others(result):
-    """Say how many candidates are not distinguishable from the selected one."""
-    count = int(np.sum(result.equivalent) - result.equivalent[result.selected_index])
-    which = "candidate is" if count == 1 else "candidates are"
-    return f"{count} other {which} not distinguishable from it"
+def selected_text(result):
+    """Score of the selected candidate, corrected, with what was observed."""
+    k, (low, high) = result.selected_index, result.selected_interval
+    observed = f"{result.mean[k]:.3f} [{result.low[k]:.3f}, {result.high[k]:.3f}]"
+    if not result.selection_bias > 0:
+        return observed
+    return (
+        f"{result.best_score_corrected:.3f} [{low:.3f}, {high:.3f}], corrected for choosing the "
+        f"best ({observed} observed)"
+    )
+
+
+def _best_mean(result):
+    return "highest mean" if result.greater_is_better else "lowest mean"
+
+
+def shares_text(result):
+    """Say how many other candidates are as good as the best mean, and how many are not."""
+    others = result.considered.copy()
+    others[result.reference_index] = False
+    number, good = int(others.sum()), int(np.sum(result.as_good & others))
+    worse = int(np.sum(result.distinguishable & others))
+    return (
+        f"of {number} other{'s' * (number != 1)}, {good} {'is' if good == 1 else 'are'} as good as "
+        f"the {_best_mean(result)} and {worse} {'is' if worse == 1 else 'are'} distinguishable from it"
+    )
 
 
 def search_report(result, confusion, digits=None):
     """Report of a SearchPosterior; `confusion` is the section of the selected one, or None."""
-    considered = np.flatnonzero(np.isfinite(result.p_best))
+    considered = np.flatnonzero(result.considered)
     order = considered[np.lexsort((-result.p_best[considered], result.expected_rank[considered]))]
     known = result.names  # made from the parameters, which may take long to print
     names = [known[k] for k in order]
@@ -70,6 +99,8 @@ def search_report(result, confusion, digits=None):
             "metric": result.metric,
             "pos_label": None if result.pos_label is None else label_text(result.pos_label),
             "rope": result.rope,
+            "probability": result.probability,
+            "shrinkage": shrinkage_text(result),
             "draws": f"{result.n_draws} for P(best), ranks and losses, seed {result.seed}",
         },
         question=(
@@ -78,30 +109,32 @@ def search_report(result, confusion, digits=None):
         ),
         sections=sections,
         warnings=[*result.warnings, *result.notes],
-        reading=READING,
+        reading=(*READING, reading_of_ranks(result)),
         digits=digits,
     )
 
 
 def _score_section(result, shown):
     # Expected ranks come from the pairs, which are exact, as long as all pairs are known.
-    exact_ranks = result.pairwise is not None
+    exact_ranks, groups = int(result.considered.sum()) <= PAIR_LIMIT, result.tie_group
     rows = [
         {
             "candidate": name,
             "index": k,
             **ranking_cells(result, k, exact_ranks),
-            "equivalent": bool(result.equivalent[k]),
+            "tie_group": int(groups[k]),
+            "as_good": bool(result.as_good[k]),
+            "distinguishable": bool(result.distinguishable[k]),
             "selected": mark,
         }
         for k, name, mark in shown
     ]
-    notes = [f"*: selected; {others(result)}"]
-    if np.isfinite(result.best_score_corrected):
-        corrected = f"{result.best_score_corrected:.3f}"
-        notes.append(f"score of the selected one, corrected for being chosen: {corrected}")
+    notes = [f"*: selected; {shares_text(result)}"]
+    if result.selection_bias > 0:
+        notes.append(f"selected: {selected_text(result)}")
     columns = ["candidate", column("mean", f"{result.metric}, mean"), *RANKING_COLUMNS]
-    columns += [column("equivalent", "not clearly worse"), SELECTED]
+    columns += [TIE_GROUP] if has_ties(groups) else []
+    columns += [column("as_good", "as good"), column("distinguishable"), SELECTED]
     return section("Candidates", columns, rows, notes=notes, ranked=True)
 
 
@@ -118,7 +151,7 @@ def _difference_section(result, shown):
         for k, name, mark in shown
     ]
     return section(
-        "Difference to the selected candidate",
+        f"Difference to the candidate with the {_best_mean(result)}",
         [
             *("candidate", "difference"),
             *(column(key, title, share=True) for key, title in chances.items()),

@@ -85,6 +85,23 @@ class SelectionCorrectedScore:
         return Interval(self.low, self.high)
 
 
+def score_of_left_out(scores, n_repeats=1):
+    """Mean score of folds, each by the candidate that is best in the other folds.
+
+    `scores` are those of all candidates, ``(m, n_repeats * K)``, more is better. The same rows are
+    tested in every repetition, so the others have to be folds of the same one. Candidates that are
+    equally good in the other folds share the fold.
+    """
+    m, n = scores.shape
+    n_folds = n // n_repeats
+    folds = scores.reshape((m, 1, n) if n_folds == 1 else (m, n_repeats, n_folds))
+    others = folds.sum(axis=2, keepdims=True) - folds
+    best = others.max(axis=0)
+    # Equal sums of the same scores may differ in their last digits.
+    chosen = others >= best - 2.0**-40 * np.abs(folds).max() * folds.shape[2]
+    return float(np.mean((folds * chosen).sum(axis=0) / chosen.sum(axis=0)))
+
+
 def _scores_outside(values, n, n_resamples, rng):
     """Score of the best candidate of every bootstrap sample, on the rows that are not in it."""
     outside = np.full(n_resamples, np.nan)
