@@ -57,9 +57,10 @@ def shares_text(result):
     others[result.reference_index] = False
     number, good = int(others.sum()), int(np.sum(result.as_good & others))
     worse = int(np.sum(result.distinguishable & others))
+    best = _best_mean(result)
     return (
         f"of {number} other{'s' * (number != 1)}, {good} {'is' if good == 1 else 'are'} as good as "
-        f"the {_best_mean(result)} and {worse} {'is' if worse == 1 else 'are'} distinguishable from it"
+        f"the {best} and {worse} {'is' if worse == 1 else 'are'} distinguishable from it"
     )
 
 
