@@ -4,8 +4,8 @@ Five data sets that come with scikit-learn (the target of "diabetes" is above it
 two searches each: trees by their number of leaves, support vector machines by C and gamma. A search
 with ten folds is made in every one of 5 x 4 outer training sets (repeated five-fold
 cross-validation) and scored on the outer test fold, F1 or macro F1. The rule "as good" is the
-default, "not proven worse" takes the simplest candidate that is not worse by more than the ROPE with
-95 % probability. Data sets, grids, ROPE and seeds were committed before the first run.
+default, "not proven worse" takes the simplest candidate that is not worse by more than the ROPE
+with 95 % probability. Data sets, grids, ROPE and seeds were committed before the first run.
 
     python benchmarks/simplest.py [--write docs/benchmark_tables]
 """

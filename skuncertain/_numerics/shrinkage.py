@@ -11,14 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 LEAST_GROUPS = 4  # fewer say nothing about their population
 _EQUAL = 1 / 3  # prior probability, of many candidates, that they do not differ
 _SPREADS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])  # of the good ones, in units of the noise
 _BELOW = np.array([0.0, 0.5, 0.8])  # share of the others
-_STEP = 0.25  # of true values; a quadrature of normal densities as wide as this is exact
 _FAR = 20.0  # beyond, a candidate is worse for sure
-_ROWS = 1000  # candidates that are looked at together
+_ROWS = 500  # candidates that are looked at together
+_ROOT = np.sqrt(2 * np.pi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,69 +53,91 @@ def shrink_means(mean, noise):
         return Shrunk(0.0, mean, noise, 1.0)
     unit, top = np.sqrt(average), mean.max()
     distance = np.maximum((mean - top) / unit, -_FAR)
-    scale = np.sqrt(np.maximum(noise / average, _STEP**2))
-    value, centre, prior, log_prior = _populations(distance.min(), mean.size)
-    p_equal, weight = _weights(distance, scale, centre, value, prior, log_prior)
-    shown = weight > 1e-6 * weight.max()  # the others would cost time only
-    prior, weight = prior[:, shown], weight[shown] / weight[shown].sum()
-    moments = np.empty((2, mean.size))
+    scale = np.sqrt(np.maximum(noise / average, 1e-6))
+    grid = _Populations.around(distance)
+    p_equal, weight = grid.weights(distance, scale)
+    likely = weight > 1e-6 * weight.max()  # the others would cost time only
+    grid, weight = grid.only(likely), weight[likely] / weight[likely].sum()
+    first, second = np.empty((2, mean.size))
     for rows in _chunks(mean.size):
-        likelihood = _likelihood(distance[rows], scale[rows], value)
-        posterior = likelihood * ((weight / (likelihood @ prior)) @ prior.T)
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        first = posterior @ value
-        moments[:, rows] = first, np.maximum(posterior @ value**2 - first**2, 0.0)
-    shrunk = top + unit * moments[0]
-    variance = np.minimum(average * moments[1], noise)
+        first[rows], second[rows] = grid.moments(distance[rows], scale[rows], weight)
+    variance = np.minimum(average * np.maximum(second - first**2, 0.0), noise)
     far = distance <= -_FAR  # where they are does not matter
-    shrunk, variance = np.where(far, mean, shrunk), np.where(far, noise, variance)
+    shrunk, variance = np.where(far, mean, top + unit * first), np.where(far, noise, variance)
     return Shrunk(p_equal, shrunk, variance, float((1 - p_equal) * variance.mean() / average))
 
 
-def _populations(lowest, m):
-    """Grids of true values and centres, populations as columns, logarithms of their priors.
+@dataclass(frozen=True, eq=False)
+class _Populations:
+    """Populations of true values, as distances from the best mean in units of the noise.
 
-    Distances from the best mean, in units of the noise.
+    A share ``1 - below`` is normal with `centre` and `spread`, the others are spread evenly between
+    `bottom` and the centre.
     """
-    lowest = min(lowest, -1.0)
-    value = np.arange(lowest - 2.0, 4.0 + _STEP / 2, _STEP)
-    centre = np.arange(lowest, 1.0 + _STEP, 2 * _STEP)
-    good = np.exp(-0.5 * ((value[:, None, None] - centre) / _SPREADS[:, None]) ** 2)
-    good /= good.sum(axis=0)
-    others = ((value[:, None] <= centre) & (value[:, None] >= lowest - 1.0)).astype(float)
-    others /= others.sum(axis=0)
-    prior = (1 - _BELOW[:, None, None]) * good[:, None] + _BELOW[:, None, None] * others[
-        :, None, None
-    ]
-    prior = prior.reshape(value.size, -1)
-    equal = _EQUAL * (1 - (LEAST_GROUPS - 1) / m)  # few candidates are rarely all the same
-    return (
-        value,
-        centre,
-        prior,
-        (np.log(equal / centre.size), np.log1p(-equal) - np.log(prior.shape[1])),
-    )
 
+    centre: np.ndarray
+    spread: np.ndarray
+    below: np.ndarray
+    bottom: float
 
-def _weights(distance, scale, centre, value, prior, log_prior):
-    """Probability that all candidates are the same, and of every population if they are not."""
-    same, differ = np.full(centre.size, log_prior[0]), np.full(prior.shape[1], log_prior[1])
-    for rows in _chunks(distance.size):
-        same += _log_density(distance[rows], scale[rows], centre).sum(axis=0)
-        likelihood = _likelihood(distance[rows], scale[rows], value) @ prior
-        with np.errstate(divide="ignore"):
-            differ += np.log(likelihood).sum(axis=0)
-    highest = max(same.max(), differ.max())
-    same, differ = np.exp(same - highest).sum(), np.exp(differ - highest)
-    return float(same / (same + differ.sum())), differ
+    @classmethod
+    def around(cls, distance):
+        """All combinations that come into question, of shape (spreads, shares, centres)."""
+        lowest = min(distance.min(), -1.0)
+        centre = np.arange(lowest, 1.25, 0.5)
+        return cls(centre, _SPREADS[:, None, None], _BELOW[:, None], lowest - 1.0)
 
+    def only(self, which):
+        """Some of the combinations, one after the other."""
+        axes = np.broadcast_arrays(self.centre, self.spread, self.below)
+        return _Populations(*(axis[which] for axis in axes), self.bottom)
 
-def _log_density(distance, scale, value):
-    return -0.5 * ((distance[:, None] - value) / scale[:, None]) ** 2 - np.log(scale)[:, None]
+    def weights(self, distance, scale):
+        """Probability that all candidates are the same, and of every population if they are not."""
+        equal = _EQUAL * (1 - (LEAST_GROUPS - 1) / distance.size)  # few are rarely all the same
+        shape = (_SPREADS.size, _BELOW.size, self.centre.size)
+        same = np.full(self.centre.size, np.log(equal / self.centre.size))
+        differ = np.full(shape, np.log((1 - equal) / np.prod(shape)))
+        for rows in _chunks(distance.size):
+            z, s = distance[rows, None], scale[rows, None]
+            same -= (0.5 * ((z - self.centre) / s) ** 2 + np.log(_ROOT * s)).sum(axis=0)
+            good, others = self._densities(z[..., None, None], s[..., None, None])
+            with np.errstate(divide="ignore"):
+                differ += np.log(good + others).sum(axis=0)
+        highest = max(same.max(), differ.max())
+        same, differ = np.exp(same - highest).sum(), np.exp(differ - highest)
+        return float(same / (same + differ.sum())), differ
 
+    def _densities(self, z, s):
+        """Densities of observed distances, by the good candidates and by the others."""
+        total = s**2 + self.spread**2
+        good = np.exp(-0.5 * (z - self.centre) ** 2 / total) / (_ROOT * np.sqrt(total))
+        width = self.centre - self.bottom
+        others = (ndtr((self.centre - z) / s) - ndtr((self.bottom - z) / s)) / width
+        return (1 - self.below) * good, self.below * others
 
-def _likelihood(distance, scale, value):
-    return np.exp(_log_density(distance, scale, value))
+    def moments(self, distance, scale, weight):
+        """First and second moment of true values, averaged over the populations."""
+        z, s = distance[:, None], scale[:, None]
+        good, others = self._densities(z, s)
+        share = self.spread**2 / (s**2 + self.spread**2)
+        first = self.centre + share * (z - self.centre)
+        second = first**2 + share * s**2
+        # The others have a normal density that is cut off at both ends.
+        high, low = (
+            np.exp(-0.5 * ((end - z) / s) ** 2) * s / _ROOT * self.below
+            for end in (self.centre, self.bottom)
+        )
+        width = self.centre - self.bottom
+        sum_of_first = z * others + (low - high) / width
+        sum_of_second = (z**2 + s**2) * others + (
+            (z + self.bottom) * low - (z + self.centre) * high
+        ) / width
+        weight = weight / (good + others)
+        return (
+            (weight * (good * first + sum_of_first)).sum(axis=1),
+            (weight * (good * second + sum_of_second)).sum(axis=1),
+        )
 
 
 def _chunks(m):
