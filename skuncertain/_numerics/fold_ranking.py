@@ -20,7 +20,12 @@ def round_gaps(gaps, *scores):
 
 
 def tie_groups(values):
-    """Number the distinct rows of `values` in the order of their first occurrence."""
+    """Number the distinct rows of `values` in the order of their first occurrence.
+
+    Numbers that differ by rounding errors are the same.
+    """
+    if values.dtype.kind == "f":
+        values = np.round(values / (2.0**-36 * np.abs(values).max() or 1.0))
     _, first, group = np.unique(values, axis=0, return_index=True, return_inverse=True)
     number = np.empty(first.size, dtype=int)
     number[np.argsort(first)] = np.arange(first.size)
@@ -48,7 +53,7 @@ class FoldRanking:
     """
 
     def __init__(self, scores, ratio, n_draws, seed, shrinkage=True):
-        self.tie_group = tie_groups(round_gaps(scores, scores))
+        self.tie_group = tie_groups(scores)
         self.sizes = np.bincount(self.tie_group)  # members of every group
         self.m, self.n = scores.shape
         first = np.unique(self.tie_group, return_index=True)[1]

@@ -11,6 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import (
     GridSearchCV,
+    RepeatedStratifiedKFold,
     ShuffleSplit,
 )
 from sklearn.tree import DecisionTreeClassifier
@@ -87,11 +88,112 @@ def test_other_rules():
         rule = best_lower_bound("score", test_train_ratio=ratio)
         assert rule(table(scores, params=[{}, {}])) == 1
     assert best_lower_bound("score", level=0.01)(table(scores)) == 0
-    # Two that are always equal share their chances; the third has almost one half.
-    three = np.stack([np.full(6, 0.8), np.full(6, 0.8), 0.799 + np.linspace(-0.05, 0.05, 6)])
-    assert most_probable_best("score")(table(three)) == 2
+    # Two that are always equal win together, and the first is taken; the third has almost 1/2.
+    three = np.stack([0.799 + np.linspace(-0.05, 0.05, 6), np.full(6, 0.8), np.full(6, 0.8)])
+    assert most_probable_best("score")(table(three)) == 1
     twice = simplest_equivalent("score", rope=0.0, complexity="C", n_repeats=5)
     assert twice(table(STEPS, params=[{"C": k} for k in (1, 10, 100)])) == 2
+
+
+PARAMS = [{"C": k} for k in (1, 10, 100)]
+
+
+@pytest.mark.parametrize("probability", [0.05, 0.3, 0.5, 0.7, 0.95])
+@pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
+def test_as_good_with_a_probability(probability, rope, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    for _ in range(10):
+        scores = rng.normal([[0.78], [0.80], [0.81]], 0.03, (3, 10))
+        best = np.argmax(scores.mean(axis=1))
+        good = []
+        for row in scores:
+            gap = row - scores[best]
+            spread = gap.std(ddof=1) * np.sqrt(1 / 10 + 1 / 9)
+            worse = stats.t(9).cdf((-rope - gap.mean()) / spread) if spread else 0.0
+            good.append(worse <= 1 - probability)
+        rule = simplest_equivalent(
+            "score", rope=rope, complexity="C", probability=probability, n_repeats=1
+        )
+        assert rule(table(scores, params=PARAMS)) == np.flatnonzero(good)[0]
+
+
+def test_a_loss_of_exactly_the_rope_is_none():
+    rule = simplest_equivalent("score", rope=0.01, complexity="C")
+    for offset in np.linspace(0, 0.1, 30):  # whatever the last digits are
+        best = SPREAD + offset
+        assert rule(table([best - 0.01, best], params=PARAMS[:2])) == 0
+        assert rule(table([best - 0.01001, best], params=PARAMS[:2])) == 1
+        moved = best - 0.01 + 0.001 * np.array([1, -1] * 5)  # with a variance
+        assert rule(table([moved, best], params=PARAMS[:2])) == 0
+
+
+REPEATED = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+
+
+def doubtful():
+    """Ten scores whose reading decides: 1 x 10 and 2 x 5 folds differ in P(worse)."""
+    gap = np.array([0.02, -0.01, 0.03, 0.0, 0.02, 0.01, -0.02, 0.03, 0.01, 0.02])
+    return table(np.stack([SPREAD, SPREAD + gap]), params=PARAMS[:2])
+
+
+def test_repetitions_that_matter_are_asked_for():
+    results, gap = doubtful(), 0.011
+    values = np.array([0.02, -0.01, 0.03, 0.0, 0.02, 0.01, -0.02, 0.03, 0.01, 0.02])
+    worse = {
+        folds: stats.t(9).sf(-gap / (values.std(ddof=1) * np.sqrt(1 / 10 + 1 / (folds - 1))))
+        for folds in (10, 5, 2)
+    }
+    assert worse[10] > worse[5] > worse[2]
+    between = 1 - (worse[10] + worse[5]) / 2
+    options = {"rope": 0.0, "complexity": "C", "probability": between}
+    with pytest.warns(UserWarning, match=r"as 2 x 5, .* by n_repeats=2 or by cv="):
+        assert simplest_equivalent("score", **options)(results) == 1
+    assert simplest_equivalent("score", n_repeats=1, **options)(results) == 1
+    for told in ({"n_repeats": 2}, {"cv": REPEATED}, {"cv": list(REPEATED.split(X, Y))}):
+        assert simplest_equivalent("score", **told, **options)(results) == 0
+    assert simplest_equivalent("score", cv=10, **options)(results) == 1
+    assert simplest_equivalent("score", test_train_ratio=0.25, **options)(results) == 0
+    # The default asks for the mean, which does not depend on it: no warning (they are errors).
+    assert simplest_equivalent("score", rope=0.0, complexity="C")(results) == 1
+
+
+def test_a_rule_knows_the_repetitions_of_a_search():
+    grid = {"max_depth": [1, 2, 4, 8]}
+    for make in (best_lower_bound, most_probable_best):
+        rule = make("score", cv=REPEATED)
+        search = GridSearchCV(TREE, grid, cv=REPEATED, refit=rule, scoring="f1").fit(X, Y)
+        assert search.best_index_ == make("score", n_repeats=2)(search.cv_results_)
+        assert clone(search).refit.cv.n_repeats == 2
+        assert pickle.loads(pickle.dumps(rule)).cv.n_repeats == 2
+
+
+def test_splits_that_cannot_be_added_up_are_known_to_a_rule():
+    cv = ShuffleSplit(6, test_size=0.25, random_state=0)
+    rule = best_lower_bound("f1", cv=cv)
+    search = counting_search(cv=cv, refit=rule)
+    assert search.best_index_ == np.argmax(search_posterior(search, metric="f1").low)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": REPEATED, "n_repeats": 2}, "cv or n_repeats, not both"),
+        ({"cv": iter([1])}, "an iterator can be used once only"),
+        ({"cv": "10"}, "a number of folds, a splitter or a list"),
+        ({"probability": 1.0}, "probability must"),
+        ({"probability": 95}, "probability must"),
+    ],
+)
+def test_options_of_rules_that_are_refused(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        simplest_equivalent("score", rope=0.01, complexity="C", **options)
+
+
+def test_a_splitter_that_does_not_fit():
+    with pytest.raises(ValueError, match="cv makes 5 splits, but the results have 10"):
+        best_lower_bound("score", cv=5)(doubtful())
+    with pytest.raises(ValueError, match="this search knows its own"):
+        search_posterior(counting_search(), cv=5)
 
 
 @pytest.mark.parametrize("rule", [

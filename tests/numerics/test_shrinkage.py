@@ -1,0 +1,123 @@
+"""Shrinkage of many means, against sums over a fine grid and limits that are known."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skuncertain._numerics.best_of_many import shrink_betas, shrink_draws
+from skuncertain._numerics.shrinkage import shrink_means
+
+CASES = {
+    "close": ([0.80, 0.81, 0.79, 0.805, 0.78], 0.01**2),
+    "one far below": ([0.80, 0.81, 0.79, 0.65, 0.805, 0.802], 0.01**2),
+    "own noise": ([3.0, 2.0, 2.5, 1.0], np.array([0.1, 1.0, 0.5, 0.2])),
+    "equal": ([0.5] * 7, 0.02**2),
+}
+
+
+def by_sums(mean, noise):
+    """P(equal), means and variances: every population on a fine grid of true values."""
+    mean, noise = np.asarray(mean), np.broadcast_to(noise, len(mean))
+    unit = np.sqrt(noise.mean())
+    z, s = (mean - mean.max()) / unit, np.sqrt(noise) / unit
+    lowest = min(z.min(), -1.0)
+    values = np.linspace(lowest - 60, 60, 240_001)
+    step = values[1] - values[0]
+    likelihood = np.array([stats.norm.pdf(a, values, b) for a, b in zip(z, s, strict=True)])
+    centres = lowest + 0.5 * np.arange(int((1.25 - lowest) / 0.5) + 1)
+    centres = centres[centres < 1.25]
+    p_same = 1 / 3 * (1 - 3 / len(mean))
+    same = sum(np.prod(stats.norm.pdf(z, c, s)) for c in centres) * p_same / centres.size
+    total, first, second = 0.0, 0.0, 0.0
+    for c in centres:
+        flat = stats.uniform.pdf(values, lowest - 1, c - lowest + 1)
+        for spread in (0.25, 0.5, 1, 2, 4, 8):
+            normal = stats.norm.pdf(values, c, spread)
+            for below in (0, 0.5, 0.8):
+                joint = likelihood * ((1 - below) * normal + below * flat) * step
+                marginal = joint.sum(axis=1)
+                evidence = np.prod(marginal) * (1 - p_same) / (18 * centres.size)
+                total += evidence
+                first = first + evidence * (joint @ values) / marginal
+                second = second + evidence * (joint @ values**2) / marginal
+    first, second = first / total, second / total
+    shrunk = mean.max() + unit * first
+    return same / (same + total), shrunk, unit**2 * (second - first**2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_against_sums_over_a_fine_grid(case):
+    mean, noise = CASES[case]
+    found = shrink_means(np.array(mean), noise)
+    p_equal, shrunk, variance = by_sums(mean, noise)
+    # The grid has a step of 5e-4 units of the noise, and the flat part jumps at its ends.
+    unit = np.sqrt(np.mean(noise))
+    assert found.p_equal == pytest.approx(p_equal, abs=1e-3)
+    np.testing.assert_allclose(found.mean, shrunk, atol=1e-3 * unit)
+    np.testing.assert_allclose(found.variance, variance, atol=2e-3 * unit**2)
+    assert found.weight == pytest.approx((1 - found.p_equal) * variance.mean() / unit**2, abs=2e-3)
+
+
+def test_few_candidates_and_no_noise_are_left_alone():
+    for mean, noise in ((np.array([0.7, 0.8, 0.9]), 0.1), (np.linspace(0, 1, 9), 0.0)):
+        found = shrink_means(mean, noise)
+        assert (found.p_equal, found.weight) == (0.0, 1.0)
+        np.testing.assert_array_equal(found.mean, mean)
+        np.testing.assert_array_equal(found.variance, np.full(mean.size, noise))
+
+
+def test_units_do_not_matter():
+    mean, noise = np.array([0.8, 0.83, 0.79, 0.7, 0.81]), 0.02**2
+    found, other = shrink_means(mean, noise), shrink_means(1000 * mean - 5, 1e6 * noise)
+    assert other.p_equal == pytest.approx(found.p_equal, rel=1e-9)
+    np.testing.assert_allclose(other.mean, 1000 * found.mean - 5)
+    np.testing.assert_allclose(other.variance, 1e6 * found.variance)
+
+
+def test_clear_differences_stay(global_random_seed):
+    mean = np.random.default_rng(global_random_seed).permutation(np.arange(8) * 6.0)
+    found = shrink_means(mean, 1.0)
+    assert found.p_equal < 1e-9
+    assert np.all(found.mean <= mean.max())
+    np.testing.assert_allclose(found.mean, mean, atol=0.7)
+    np.testing.assert_array_equal(np.argsort(found.mean), np.argsort(mean))
+
+
+def test_noise_alone_is_recognised(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    found = [shrink_means(rng.normal(size=30), 1.0) for _ in range(200)]
+    assert np.mean([one.p_equal for one in found]) > 0.7
+    spread = np.mean([one.mean.std() for one in found])  # 1 before
+    assert spread < 0.3
+
+
+def test_thousands_of_candidates_and_one_far_away(global_random_seed):
+    mean = np.append(np.random.default_rng(global_random_seed).normal(size=2500), -1e6)
+    found = shrink_means(mean, 0.5)
+    assert found.mean[-1] == -1e6
+    assert np.all(np.isfinite(found.mean))
+    assert np.all((found.variance > 0) & (found.variance <= 0.5))
+
+
+def test_shapes_of_betas_that_are_far_apart_stay():
+    a, b = np.array([900.0, 500, 100, 700]), np.array([100.0, 500, 900, 300])
+    new_a, new_b, found = shrink_betas(a, b)
+    np.testing.assert_allclose(new_a / (new_a + new_b), a / (a + b), atol=0.004)  # 0.4 of its noise
+    np.testing.assert_allclose(new_a + new_b, a + b, rtol=0.25)
+    assert found.p_equal < 1e-12
+
+
+def test_draws_have_the_moments_that_were_found(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    common = rng.normal(size=20_000)
+    draws = (
+        np.linspace(0.70, 0.78, 6)[:, None] + 0.05 * common + 0.03 * rng.normal(size=(6, 20_000))
+    )
+    shrunk, found = shrink_draws(draws, shared=True)
+    np.testing.assert_allclose(shrunk.mean(axis=1), found.mean, atol=1e-12)
+    np.testing.assert_allclose(shrunk.var(axis=1), found.variance, rtol=1e-9)
+    # What all have in common is no noise: the same as without it.
+    alone = shrink_means(draws.mean(axis=1), 0.03**2)
+    assert found.p_equal == pytest.approx(alone.p_equal, abs=0.02)
+    np.testing.assert_allclose(found.mean, alone.mean, atol=1e-3)
