@@ -480,7 +480,9 @@ class CrossValPosterior(HasReport):
         """Posteriors of every metric, by name, for each of the three estimands."""
         found: dict = {}
         for estimand in ESTIMANDS:
-            if (self.options.method, self.options.estimand) == ("pooled", estimand):
+            if (self.options.method, self.options.omega) == ("pooled", "auto") and (
+                self.options.estimand == estimand
+            ):
                 found[estimand] = self.posteriors
                 continue
             with silence():  # told of the estimand that was asked for

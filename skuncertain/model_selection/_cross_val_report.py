@@ -55,7 +55,7 @@ def cv_report(result, level, kind, digits=None, methods=None):
             for name, posterior in result.posteriors.items()
         }
     sections = {"scores": _scores(result, cells)}
-    if options.method == "pooled" and options.omega == "auto":
+    if options.method == "pooled":
         sections["questions"] = _questions(result, level, kind)
     side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
