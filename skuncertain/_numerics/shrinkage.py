@@ -15,8 +15,10 @@ from scipy.special import ndtr
 
 LEAST_GROUPS = 4  # fewer say nothing about their population
 _EQUAL = 1 / 3  # prior probability, of many candidates, that they do not differ
-_SPREADS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])  # of the good ones, in units of the noise
-_BELOW = np.array([0.0, 0.5, 0.8])  # share of the others
+# Spreads of the good ones, in units of the noise, and shares of the others; with their priors.
+_SPREADS = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
+_P_SPREADS = np.sqrt(_SPREADS) / np.sqrt(_SPREADS).sum()
+_BELOW, _P_BELOW = np.array([0.0, 0.5, 0.8]), np.array([0.6, 0.2, 0.2])
 _FAR = 20.0  # beyond, a candidate is worse for sure
 _ROWS = 500  # candidates that are looked at together
 _ROOT = np.sqrt(2 * np.pi)
@@ -95,9 +97,9 @@ class _Populations:
     def weights(self, distance, scale):
         """Probability that all candidates are the same, and of every population if they are not."""
         equal = _EQUAL * (1 - (LEAST_GROUPS - 1) / distance.size)  # few are rarely all the same
-        shape = (_SPREADS.size, _BELOW.size, self.centre.size)
-        same = np.full(self.centre.size, np.log(equal / self.centre.size))
-        differ = np.full(shape, np.log((1 - equal) / np.prod(shape)))
+        each = np.full(self.centre.size, 1 / self.centre.size)
+        same = np.log(equal * each)
+        differ = np.log((1 - equal) * _P_SPREADS[:, None, None] * _P_BELOW[:, None] * each)
         for rows in _chunks(distance.size):
             z, s = distance[rows, None], scale[rows, None]
             same -= (0.5 * ((z - self.centre) / s) ** 2 + np.log(_ROOT * s)).sum(axis=0)

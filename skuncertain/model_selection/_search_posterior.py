@@ -550,8 +550,9 @@ def _against(reference, found, kept, rope, level, probability):
     """Columns about the difference to the candidate with these scores, by the correlated t."""
     scores = found.scores[kept]
     difference = correlated_t(round_gaps(scores - reference, scores), found.ratio)
-    p_worse = np.clip(difference.cdf(np.nextafter(-rope, -np.inf)), 0, 1)
-    p_better = np.clip(1 - difference.cdf(rope), 0, 1)
+    beyond = rope + 2.0**-44 * np.abs(scores).max()  # a gap of exactly the ROPE is none
+    p_worse = np.clip(difference.cdf(-beyond), 0, 1)
+    p_better = np.clip(1 - difference.cdf(beyond), 0, 1)
     span = found.range[1] - found.range[0]
     low, high = both_ends(difference, level, (-span, span))
     if found.sign < 0:
@@ -563,7 +564,6 @@ def _against(reference, found, kept, rope, level, probability):
         "difference": found.sign * difference.loc,
         "difference_low": low,
         "difference_high": high,
-        # A mean that is worse by exactly the ROPE is as good, whatever the last digit says.
         "as_good": p_worse <= 1 - probability + 1e-9,
         "distinguishable": p_worse >= level,
     }
