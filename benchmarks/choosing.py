@@ -6,8 +6,9 @@ other cases: normal errors and nine shapes of true values (equal, normal, Laplac
 exponential, two with crowds at the top, a smooth curve), and 23 searches (nearest neighbours,
 kernel ridge, depth-limited trees, least squares on subsets of features, ridge) on normal clouds,
 rings, products and noise. One earlier cell of this file (12 models with Laplace rates on 400 shared
-rows: stated .62, right .73) was seen, led to another prior of the spreads, and was replaced. The cells below have other populations, other learners and
-other seeds. They were written down and committed before they were run.
+rows: stated .62, right .73) was seen, led to another prior of the spreads, and was replaced. The
+cells below have other populations, other learners and other seeds. They were written down and
+committed before they were run.
 
 P(best). "stated" is the mean P(best) of the leader, the tie group with the highest one; "right" how
 often it is the best in truth. The truth of a leaderboard is the rate of the model in the population

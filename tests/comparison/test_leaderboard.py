@@ -95,7 +95,7 @@ def test_twenty_models_by_draws(metric, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     cells = rng.multinomial(120, [0.42, 0.08, 0.07, 0.43], size=20)
     models = [ConfusionCounts.from_binary(tp=a, fp=b, fn=c, tn=d) for a, b, c, d in cells]
-    board = leaderboard(models, metric=metric)
+    board = leaderboard(models, metric=metric, shrinkage=False)
     check_tables(board)
     n = 400_000
     posteriors = [model.posterior(metric) for model in models]
@@ -182,7 +182,8 @@ def test_no_prior_and_nothing_observed():
 
 def test_tied_models_share_prizes():
     board = leaderboard({k: [0, 1, 1, 0] for k in "abc"}, y_true=[0, 1, 1, 0], prior=0)
-    np.testing.assert_allclose(board.p_best, 1 / 3)
+    np.testing.assert_array_equal(board.p_best, 1)  # of the group that they are
+    np.testing.assert_array_equal(board.tie_group, 0)
     np.testing.assert_allclose(board.expected_prize([90, 0, 0]), 30)
 
 
@@ -223,7 +224,7 @@ def test_two_thousand_models(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     cells = rng.integers(100, 400, (2000, 4))
     models = [ConfusionCounts.from_binary(tp=a, fp=b, fn=c, tn=d) for a, b, c, d in cells]
-    board = leaderboard(models, metric="f1")
+    board = leaderboard(models, metric="f1", shrinkage=False)
     assert board.pairwise is None
     assert board.rank_probabilities is None
     assert board.p_best.sum() == pytest.approx(1, abs=1e-9)
@@ -243,7 +244,7 @@ def test_two_thousand_models(global_random_seed):
 def test_four_hundred_models(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     models = [proportion_posterior(k, 1000 - k) for k in rng.integers(850, 960, 400)]
-    board = leaderboard(models, random_state=global_random_seed)
+    board = leaderboard(models, random_state=global_random_seed, shrinkage=False)
     assert board.method == (
         f"independent, exact; rank probabilities from 4000 draws, seed {global_random_seed}"
     )
@@ -260,7 +261,7 @@ def test_prizes_from_accuracies_alone(global_random_seed):
     posteriors = {
         f"team {k}": proportion_posterior(hit, n_rows - hit) for k, hit in enumerate(hits)
     }
-    board = leaderboard(posteriors)
+    board = leaderboard(posteriors, shrinkage=False)
     betas = [stats.beta(hit + 0.5, n_rows - hit + 0.5) for hit in hits]
     expected = [best_by_quadrature(betas, k) for k in range(4)]
     np.testing.assert_allclose(board.p_best, expected, atol=1e-9)
@@ -334,13 +335,14 @@ def test_three_classes_on_the_same_rows(global_random_seed):
 
 def test_identical_models_on_the_same_rows():
     y, one, _ = shared_rows(0)
-    board = leaderboard([one, one], y_true=y, random_state=0)
-    np.testing.assert_allclose(board.p_best, 0.5, atol=4.5 * np.sqrt(0.25 / 10_000))
-    board = leaderboard([one, one], y_true=y, prior=0, random_state=0)
-    np.testing.assert_array_equal(board.p_best, [0.5, 0.5])
-    np.testing.assert_array_equal(board.expected_rank, [1.5, 1.5])
-    np.testing.assert_array_equal(board.expected_loss, [0, 0])
-    np.testing.assert_array_equal(board.rank_probabilities, 0.5)
+    for prior in (0.5, 0):
+        board = leaderboard([one, one], y_true=y, prior=prior, random_state=0)
+        np.testing.assert_array_equal(board.p_best, [1, 1])
+        np.testing.assert_array_equal(board.tie_group, [0, 0])
+        np.testing.assert_array_equal(board.expected_rank, [1.5, 1.5])
+        np.testing.assert_array_equal(board.expected_loss, [0, 0])
+        np.testing.assert_array_equal(board.rank_probabilities, 0.5)
+        np.testing.assert_array_equal(board.pairwise, 0.5)
 
 
 def test_one_row_is_no_proof():
