@@ -320,19 +320,14 @@ def leaderboard(
     prior : str, float or array-like of shape (C, C), default="auto"
         For counts, see :meth:`ConfusionCounts.posterior`. With `y_true` a number, by default 1/2,
         as in :func:`compare_paired`: pseudo-rows on which all, none or one of the models is right.
-    labels : sequence, default=None
-        With `y_true`: all classes.
-    pos_label : label, default=None
-        Positive class, see :class:`ConfusionCounts`.
+    labels, pos_label : object, default=None
+        With `y_true` all classes; and the positive one, see :class:`ConfusionCounts`.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     shrinkage : bool, default=True
-        Whether P(best), ranks and losses allow for the luck of the best of many, see the notes.
-        Intervals and pairs do without.
-    n_draws : int, default=None
-        Number of draws where they are needed; proportions and F1 from counts are exact.
-    random_state : int, Generator, RandomState or None, default=None
-        Seed of the draws.
+        Whether P(best), ranks and losses allow for the luck of the best of many.
+    n_draws, random_state : int, default=None
+        Draws where they are needed, and their seed; proportions and F1 from counts are exact.
 
     Returns
     -------
@@ -346,14 +341,9 @@ def leaderboard(
 
     Notes
     -----
-    Posteriors must answer the same question: metric, class, prevalence, estimand. Counts and
-    posteriors are taken as independent. For models that were tested on the same rows
-    that wastes what the rows have in common; the leader then seems less sure than it is.
-
-    Models that predicted the same of all shared rows are one tie group and share their P(best);
-    independent models are no ties, even with equal counts. With four groups or more, P(best) takes
-    their values as a sample of a population that all of them describe, and shrinks them towards
-    each other (``p_equal``, ``shrinkage_weight``).
+    Posteriors must answer the same question. Counts and posteriors are taken as independent: for
+    models that were tested on the same rows that wastes what the rows have in common. Models that
+    predicted the same of all shared rows share their P(best). Four models or more are shrunk.
 
     Examples
     --------
@@ -367,9 +357,9 @@ def leaderboard(
     >>> posteriors = {name: proportion_posterior(k, 15123 - k) for name, k in right.items()}
     >>> board = leaderboard(posteriors)
     >>> board.p_best.round(2)
-    array([0.34, 0.34, 0.17, 0.14])
+    array([0.29, 0.29, 0.22, 0.2 ])
     >>> board.expected_prize([10_000, 2_000, 1_000]).round(-1)
-    array([4220., 4220., 2490., 2060.])
+    array([3630., 3630., 2960., 2770.])
     """
     level, kind = check_level(level), check_kind(kind)
     check_bool("shrinkage", shrinkage)

@@ -38,7 +38,7 @@ class RankDisplay(FromRanking, Display):
     names : sequence of str
         Models or candidates, the best first.
     p_best : array-like of shape (m,)
-        Probability of being the best.
+        Probability of being the best; of a tie group, that one of its members is.
     expected_rank : array-like of shape (m,)
         Mean rank; 1 is the best.
     rank_probabilities : array-like of shape (m, m) or None, default=None
@@ -51,6 +51,8 @@ class RankDisplay(FromRanking, Display):
         How many candidates have no rank.
     question : str, default=None
         Metric with class, prevalence and the like; by default the metric.
+    tie_group : array-like of shape (m,), default=None
+        Number of the group with the same scores; a group is one bar.
 
     Attributes
     ----------
@@ -92,6 +94,7 @@ class RankDisplay(FromRanking, Display):
     selected: int | None = None
     not_considered: int = 0
     question: str | None = None
+    tie_group: ArrayLike | None = None
 
     @classmethod
     def from_search(
@@ -135,6 +138,7 @@ class RankDisplay(FromRanking, Display):
             "rank_probabilities": ranks,
             "metric": found.metric,
             "question": getattr(found, "question", None),
+            "tie_group": found.tie_group[order],
         }
 
     def plot(
@@ -183,16 +187,18 @@ class RankDisplay(FromRanking, Display):
         if style == "auto":
             style = "bars" if known is None or len(self.names) > most else "heatmap"
         order = np.arange(len(self.names))
-        if style == "bars":  # the longest first: who is rarely good may still be often the best
-            order = np.argsort(-np.asarray(self.p_best), kind="stable")
-        shown, labels = self._rows(order, most)
+        if style == "bars":
+            order = self._one_of_every_group()
+            # The longest first: who is rarely good may still be often the best.
+            order = order[np.argsort(-np.asarray(self.p_best)[order], kind="stable")]
+        shown, labels = self._rows(order, most, grouped=style == "bars")
         ax = self._start(ax, max(1.2 + 0.32 * len(labels), 1.8), width_for(labels))
         self.texts_: list = []
         if style == "heatmap":
             self._draw_map(ax, shown, check_bool("colorbar", colorbar), image_kwargs, text_kwargs)
         else:
             self._draw_bars(ax, shown, bar_kwargs, text_kwargs)
-        selected = None if self.selected is None else shown.index(self.selected)
+        selected = shown.index(self.selected) if self.selected in shown else None
         label_rows(ax, labels, selected)
         by = f" by {self.question or self.metric}" if self.metric else ""
         return self._finish(
@@ -200,9 +206,26 @@ class RankDisplay(FromRanking, Display):
             title=name,
         )
 
-    def _rows(self, order, most):
+    def _groups(self):
+        """Number of the tie group of every item."""
+        return np.arange(len(self.names)) if self.tie_group is None else np.asarray(self.tie_group)
+
+    def _one_of_every_group(self):
+        """Indices of the first item of every tie group, or of the selected one."""
+        groups = self._groups()
+        found = np.unique(groups, return_index=True)[1]
+        if self.selected is not None:
+            found = np.where(groups[found] == groups[self.selected], self.selected, found)
+        return np.sort(found)
+
+    def _rows(self, order, most, grouped):
         """Indices of the items to draw, in this order, and their labels."""
-        names = [self.names[k] for k in order]
+        groups = self._groups()
+        others = [int(np.sum(groups == groups[k])) - 1 if grouped else 0 for k in order]
+        names = [
+            f"{self.names[k]} and {n} with the same scores" if n else self.names[k]
+            for k, n in zip(order, others, strict=True)
+        ]
         selected = None if self.selected is None else order.tolist().index(self.selected)
         places, labels = rows_to_show(names, most, selected, self.not_considered)
         return order[places].tolist(), labels
@@ -244,12 +267,19 @@ class RankDisplay(FromRanking, Display):
             "expected_rank": self.expected_rank,
             "p_best": self.p_best,
         }
+        if self._has_ties():
+            columns["tie_group"] = self._groups()
         return columns | {f"p_rank_{k + 1}": column for k, column in enumerate(ranks)}
+
+    def _has_ties(self):
+        return np.unique(self._groups()).size < len(self.names)
 
     def _sentences(self):
         by = f" by {self.question or self.metric}" if self.metric else ""
         yield f"Ranking of {len(self.names)}{by}, the best first: P(best) and mean rank."
         rows = zip(self.names, np.asarray(self.p_best), np.asarray(self.expected_rank), strict=True)
         yield listed(f"{name}: {probability(p)}, rank {rank:.2f}" for name, p, rank in rows)
+        if self._has_ties():
+            yield "Some have the same scores: their P(best) is that of the group."
         figures = [f"P(best) {probability(p)}" for p in np.asarray(self.p_best)]
         yield from self._about_search(self.names, figures)

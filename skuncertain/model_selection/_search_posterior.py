@@ -129,7 +129,7 @@ class SearchPosterior(HasReport):
     >>> search = GridSearchCV(tree, {"max_depth": [1, 2, 4, 8]}, cv=10).fit(X, y)
     >>> found = search_posterior(search, random_state=0)
     >>> found.as_good
-    array([False, False,  True,  True])
+    array([False,  True,  True,  True])
     >>> found.distinguishable
     array([ True, False, False, False])
     """
@@ -391,25 +391,20 @@ def search_posterior(
     metric : str, Metric or callable, default=None
         Which score; by default the one that the search refitted by. With counts any metric.
     method, omega, prior, prior_per_fold : object
-        How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" if
-        there are counts that can be added up, otherwise "nadeau_bengio". Scores alone allow that,
-        "t" and "corrected_t".
-    cv : int, splitter or list, default=None
-        For saved results: what the search had split by.
-    n_repeats : int, default=None
-        Repetitions of a repeated K-fold; by default read from ``search.cv`` or `cv`, or 1.
-    test_train_ratio : float, default=None
-        Test rows over training rows; by default read from ``search.cv``, or 1 / (K - 1).
+        How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" with
+        counts that can be added up, otherwise "nadeau_bengio".
+    cv, n_repeats, test_train_ratio : object, default=None
+        For saved results: what the search had split by, or repetitions and the ratio of test to
+        training rows; by default one repetition and 1 / (K - 1).
     rope : float, default=0.01
         Region of practical equivalence, in units of the score.
     probability : float, default=0.5
-        A candidate is as good as the one with the highest mean if, with this probability, it is
-        not worse by more than the ROPE. One half asks that its mean is within the ROPE.
+        A candidate is as good as the highest mean if, with this probability, it is not worse by
+        more than the ROPE. One half asks that its mean is within the ROPE.
     level, kind : float and str, default=0.95 and "eti"
         Probability of the intervals; equal-tailed or highest-density ("hdi").
     shrinkage : bool, default=True
-        Whether P(best), ranks and losses allow for the luck of the best of many, see the notes.
-        Intervals and everything about pairs do without.
+        Whether P(best), ranks and losses allow for the luck of the best of many.
     labels, pos_label : object, default=None
         Of the counts scorer, if only its results were saved.
     n_draws, random_state : int, default=None
@@ -427,19 +422,8 @@ def search_posterior(
 
     Notes
     -----
-    One joint model describes all candidates, which share their folds: every pair is exactly the
-    correlated t test, and P(best) knows what the folds have in common. `method` changes ``low`` and
-    ``high``, nothing that compares candidates.
-
-    Candidates with the same scores in all folds are one tie group and share their P(best). With
-    four groups or more, P(best) takes their values as a sample of a population that the means of
-    all groups describe, and shrinks them towards each other (``p_equal``, ``shrinkage_weight``).
-
-    The selected candidate's score is optimistic. ``best_score_corrected`` chooses by all folds but
-    one (of the same repetition), scores the choice on that fold, and averages over folds;
-    ``selected_interval`` moves with it. With the probability ``p_equal`` it is the mean of all
-    candidates instead. :func:`selection_corrected_score` needs out-of-fold predictions and is
-    better.
+    Every pair is the correlated t test. Candidates with the same fold scores share their P(best).
+    ``selected_interval`` and ``best_score_corrected`` allow for having chosen the best.
 
     Examples
     --------
@@ -453,7 +437,7 @@ def search_posterior(
     >>> search = GridSearchCV(tree, grid, scoring=scorer, refit="f1", cv=10).fit(X, y)
     >>> analysis = search_posterior(search, metric="f1", random_state=0)
     >>> analysis.p_best.round(2)
-    array([0.  , 0.35, 0.47, 0.17])
+    array([0.06, 0.33, 0.4 , 0.22])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
     probability = check_number("probability", probability, low=0, high=1, closed=False)
@@ -473,13 +457,9 @@ def search_posterior(
     if n_draws is None:
         n_draws = int(np.clip(4e7 / len(scores), 2000, 20_000))
     own, about = own_intervals(found, kept, options, level, kind)
-    means = scores.mean(axis=1)
-    rounded = round_gaps(found.scores.mean(axis=1), scores)  # so that equal ones are equal
-    best = found.selected
-    if rounded[best] < rounded[kept].max():
-        best = int(kept[np.argmax(rounded[kept])])
+    best = _best_mean(found)
     columns = {
-        "mean": found.sign * means,
+        "mean": found.sign * scores.mean(axis=1),
         **own,
         **_against(found.scores[best], found, kept, rope, level, probability),
     }
@@ -498,6 +478,14 @@ def search_posterior(
         notes=_notes(found, columns, options),
         **_what_was_read(found),
     )
+
+
+def _best_mean(found):
+    """Index of the highest mean: the selected one if it has it, otherwise the first."""
+    means = np.where(found.considered, found.scores.mean(axis=1), -np.inf)
+    rounded = round_gaps(means, found.scores[found.considered])  # so that equal ones are equal
+    selected = found.selected
+    return selected if rounded[selected] == rounded.max() else int(np.argmax(rounded))
 
 
 def _what_was_read(found):

@@ -19,6 +19,7 @@ from skuncertain._reporting.text import folds_text
 from skuncertain.posteriors._about import label_text
 
 _FOLD_ROWS = 8
+_WORDS = ("as_good", "distinguishable")
 READING = (
     "Each candidate's interval is about that candidate alone, by the method above. P(best), ranks "
     "and differences come from one joint model of all candidates, the correlated t of their fold "
@@ -27,7 +28,7 @@ READING = (
     "Differences are to the candidate with the highest mean. A candidate is as good as that one "
     "unless it is worse by more than the region of practical equivalence (ROPE) with more than the "
     "probability above; it is distinguishable if it is worse by more than the ROPE with the "
-    "probability of the level. Most candidates can be neither: not as good, and not proven worse.",
+    "probability of the level. A candidate can be neither: not as good, and not proven worse.",
     "Candidates with the same scores in all folds are a tie group: P(best) is that of the group.",
     "The score of the selected candidate is optimistic, because it was chosen for it. The "
     "corrected score is what candidates reach on the fold that did not take part in choosing them, "
@@ -62,6 +63,11 @@ def shares_text(result):
         f"of {number} other{'s' * (number != 1)}, {good} {'is' if good == 1 else 'are'} as good as "
         f"the {best} and {worse} {'is' if worse == 1 else 'are'} distinguishable from it"
     )
+
+
+def _verdict(result, k):
+    words = [name.replace("_", " ") for name in _WORDS if getattr(result, name)[k]]
+    return words[0] if words else "neither"
 
 
 def search_report(result, confusion, digits=None):
@@ -124,8 +130,8 @@ def _score_section(result, shown):
             "index": k,
             **ranking_cells(result, k, exact_ranks),
             "tie_group": int(groups[k]),
-            "as_good": bool(result.as_good[k]),
-            "distinguishable": bool(result.distinguishable[k]),
+            **{name: bool(getattr(result, name)[k]) for name in _WORDS},
+            "verdict": _verdict(result, k),
             "selected": mark,
         }
         for k, name, mark in shown
@@ -135,7 +141,8 @@ def _score_section(result, shown):
         notes.append(f"selected: {selected_text(result)}")
     columns = ["candidate", column("mean", f"{result.metric}, mean"), *RANKING_COLUMNS]
     columns += [TIE_GROUP] if has_ties(groups) else []
-    columns += [column("as_good", "as good"), column("distinguishable"), SELECTED]
+    # Two words for people; programs read the columns of both.
+    columns += ["verdict", *({**column(name), "printed": False} for name in _WORDS), SELECTED]
     return section("Candidates", columns, rows, notes=notes, ranked=True)
 
 

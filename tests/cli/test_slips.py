@@ -314,7 +314,11 @@ def test_the_selected_candidate_has_its_own_column(capsys):
 
 
 @pytest.mark.parametrize(
-    ("n", "text"), [(2, "1 other candidate is not distinguishable"), (3, "2 other candidates")]
+    ("n", "text"),
+    [
+        (2, "of 1 other, 1 is as good as the highest mean and 0 are distinguishable from it"),
+        (3, "of 2 others, 2 are as good as the highest mean and 0 are distinguishable from it"),
+    ],
 )
 def test_one_other_candidate(n, text, capsys):
     scores = np.random.default_rng(0).normal(0.8, 0.02, 5)

@@ -198,10 +198,17 @@ def test_bars_of_the_best(search):
     analysis = search_posterior(search, random_state=0)
     display = RankDisplay.from_search(analysis, style="bars", bar_kwargs={"color": "0.5"})
     widths = [bar.get_width() for bar in display.bars_]
-    assert np.allclose(np.sort(widths), np.sort(analysis.p_best))
+    first = np.unique(analysis.tie_group, return_index=True)[1]
+    assert len(first) < 9  # depths that the tree does not reach
+    assert np.allclose(np.sort(widths), np.sort(analysis.p_best[first]))
     assert sum(widths) == pytest.approx(1)
     assert display.bars_[0].get_facecolor() == to_rgba("0.5")
-    assert len(display.texts_) == 9
+    assert len(display.texts_) == len(first)
+    labels = [t.get_text().replace("\n", " ") for t in display.ax_.get_yticklabels()]
+    tied = int(np.max(np.bincount(analysis.tie_group))) - 1
+    assert any(f"and {tied} with the same scores" in text for text in labels)
+    assert "tie_group" in display.to_frame()
+    assert "P(best) is that of the group" in display.alt_text()
     assert sum("selected)" in t.get_text() for t in display.ax_.get_yticklabels()) == 1
     with pytest.raises(ValueError, match="style must be one of"):
         display.plot(style="pie")
@@ -216,7 +223,8 @@ def test_ranks_of_candidates_that_were_not_considered(search):
     analysis = search_posterior(results, random_state=0)
     display = RankDisplay.from_search(analysis, style="heatmap")
     assert display.image_.get_array().shape == (8, 8)
-    assert np.allclose(display.rank_probabilities[:, 0], display.p_best, atol=0.03)
+    first = np.bincount(display.tie_group, weights=display.rank_probabilities[:, 0])
+    assert np.allclose(first[display.tie_group], display.p_best, atol=0.03)
     assert "1 not considered" in display.ax_.get_yticklabels()[-1].get_text()
     assert "1 candidates were not considered" in display.alt_text()
     assert not np.isnan(display.to_frame()["p_best"]).any()

@@ -297,7 +297,11 @@ def test_searches(searches, name):
         assert (label, row["selected"]) == (result.names[k], k == best)
         same(ends(row["mean"]), (result.low[k], result.high[k]))
         same(value(row["p_best"]), result.p_best[k])
-        assert row["equivalent"] == result.equivalent[k]
+        assert row["as_good"] == result.as_good[k]
+        assert row["distinguishable"] == result.distinguishable[k]
+        words = {(True, False): "as good", (False, True): "distinguishable"}
+        expected = words.get((row["as_good"], row["distinguishable"]), "neither")
+        assert row["verdict"] == expected
         same(folds[label], result.scores[k])
         if k != best:
             sizes = {"n_train": 1.0, "n_test": result.test_train_ratio}
