@@ -81,6 +81,18 @@ def distinct(names):
     return [text if number[text] == 1 else f"{text} [{k}]" for k, text in enumerate(texts)]
 
 
+def params_texts(params):
+    """Short texts of many dicts of parameters: those in which they differ."""
+    texts = [{str(key): str(value) for key, value in row.items()} for row in params]
+    keys = list(dict.fromkeys(key for row in texts for key in row))
+    varying = [key for key in keys if len({row.get(key) for row in texts}) > 1]
+    last = [key.rsplit("__", 1)[-1] for key in varying]
+    short = [
+        (key, end if last.count(end) == 1 else key) for key, end in zip(varying, last, strict=True)
+    ]
+    return [", ".join(f"{name}={row[key]}" for key, name in short if key in row) for row in texts]
+
+
 def known_digits(error, digits=_MOST_DIGITS):
     """Decimals of a number whose Monte Carlo error is less than half of the last one."""
     if not error > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 import re
 from collections.abc import Callable
 from typing import Any
@@ -137,6 +138,43 @@ class TolerantScorer:
         except Exception as error:
             self.errors.append(f"{type(error).__name__}: {error}")
             return dict.fromkeys(self.keys, np.nan)
+
+
+class Choice:
+    """Parameters that a search chose in a fold. scikit-learn passes it on as if it were a score."""
+
+    def __init__(self, params):
+        self.params = params
+
+    def __format__(self, how):  # progress messages show scores with three decimals
+        return str(self.params)
+
+
+numbers.Number.register(Choice)
+
+
+class ChoiceScorer:
+    """A scorer that also tells which parameters a search has chosen; the search is not kept."""
+
+    KEY = "best_params"
+
+    def __init__(self, scorer):
+        self.scorer = scorer
+
+    def __call__(self, estimator, X, y):
+        values = self.scorer(estimator, X, y)
+        steps = getattr(estimator, "steps", None)
+        search = estimator if steps is None else steps[-1][1]
+        lost = np.isnan(values["n"])  # a fold that could not be scored
+        chosen = None if lost else getattr(search, "best_params_", None)
+        return {**values, self.KEY: Choice(chosen)}
+
+    @classmethod
+    def take(cls, results):
+        """Take the choices out of the result of ``cross_validate``; None if nothing was chosen."""
+        column = results.pop(f"test_{cls.KEY}", ())
+        found = [getattr(choice, "params", None) for choice in column]
+        return None if all(params is None for params in found) else found
 
 
 class _Echo:

@@ -109,6 +109,8 @@ class CrossValPosterior(HasReport):
         Equal-tailed or highest-density.
     stability : object
         What the models of all folds say about the same rows; None if they were not asked.
+    fold_params : list of dict or None
+        Parameters that an inner search chose in every split, None for one that failed.
 
     See Also
     --------
@@ -136,6 +138,7 @@ class CrossValPosterior(HasReport):
     level: float = 0.95
     kind: str = "eti"
     stability: Stability | None = None
+    fold_params: list | None = None
     _folds: dict = field(default_factory=dict, init=False)
     _warnings: list = field(default_factory=list, init=False)
 

@@ -1,11 +1,12 @@
 """The report of a cross-validation."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from skuncertain._reporting.build import column, free_key, interval_cell, make_report, section
-from skuncertain._reporting.text import folds_text
+from skuncertain._reporting.text import folds_text, params_texts
 from skuncertain._utils.warnings import collect_into, silence
 from skuncertain.metrics._posterior import cell_tables
 from skuncertain.metrics._registry import get_metric
@@ -57,6 +58,8 @@ def cv_report(result, level, kind, digits=None, methods=None):
     sections = {"scores": _scores(result, cells)}
     if options.method == "pooled":
         sections["questions"] = _questions(result, level, kind)
+    if result.fold_params:
+        sections["choices"] = _choices(result.fold_params)
     side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
         sections["methods"] = side_by_side.metric_section(cells)
@@ -111,6 +114,25 @@ def question_text(estimand, n_splits, n_train):
         return f"How well do {who.removesuffix(', on average')} do on average?"
     on_average = " on average" if estimand == "algorithm" else ""
     return f"How well does {who} do{on_average}?"
+
+
+def _choices(fold_params):
+    """Table of what the inner search chose, the most frequent first."""
+    chosen = [params for params in fold_params if params is not None]
+    whole = [", ".join(f"{key}={value}" for key, value in params.items()) for params in chosen]
+    names = [text or all_of for text, all_of in zip(params_texts(chosen), whole, strict=True)]
+    number = Counter(names).most_common()
+    rows = [{"choice": name, "folds": count} for name, count in number]
+    told = [f"{name} in {count}" for name, count in number[:_MOST_NAMED]]
+    told[0] += f" of {len(chosen)} folds"
+    more = [f"{len(number) - len(told)} others"] if len(number) > len(told) else []
+    return section(
+        "Chosen by the inner search",
+        ["choice", "folds"],
+        rows,
+        notes=[f"the inner search chose {', '.join([*told, *more])}"],
+        in_text=True,
+    )
 
 
 def _questions(result, level, kind):

@@ -33,7 +33,7 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import collect_into
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._scorer import TolerantScorer
+from skuncertain.metrics._scorer import ChoiceScorer, TolerantScorer
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
 from skuncertain.model_selection._fold_methods import FoldOptions, check_omega
 from skuncertain.model_selection._read_cross_validate import (
@@ -131,6 +131,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         Number of features.
     feature_names_in_ : ndarray of str
         Names of the features, if the estimator knows them.
+    fold_params_ : list of dict or None
+        What a search, as `estimator`, chose in every split; None for a split that failed.
     predictions_ : list of ndarray
         Predicted labels of the test rows of every split (their rows are in
         ``cv_results_["indices"]["test"]``); None for a split that failed. With `keep_predictions`.
@@ -290,6 +292,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         self.cv_results_, stability, reason = self._run(
             X, target, splits, metrics, fold_params, known.n_repeats
         )
+        chosen = ChoiceScorer.take(self.cv_results_)
         counts, left, failed_folds = read_counts(
             self.cv_results_, None, None, target.labels, target.pos_label, known
         )
@@ -306,6 +309,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             level=level,
             kind=kind,
             stability=stability,
+            fold_params=chosen,
         )
         if self.refit:
             start = time.perf_counter()
@@ -344,7 +348,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             self.estimator,
             X,
             target.y,
-            scoring=scorer,
+            scoring=ChoiceScorer(scorer),
             cv=splits,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -408,6 +412,11 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     def stability_(self) -> Any:
         """What the models of all folds say about the same rows; None if they were not asked."""
         return self._fitted("result_").stability
+
+    @property
+    def fold_params_(self) -> list | None:
+        """Parameters that an inner search chose in every split."""
+        return self._fitted("result_").fold_params
 
     @property
     def posteriors_(self) -> dict:

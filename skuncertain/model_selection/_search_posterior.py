@@ -11,7 +11,7 @@ import numpy as np
 from skuncertain._numerics.fold_ranking import FoldRanking, round_gaps
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
-from skuncertain._reporting.text import distinct
+from skuncertain._reporting.text import distinct, params_texts
 from skuncertain._utils.typing import LabelLike, MetricLike, PriorLike, RandomStateLike
 from skuncertain._utils.validation import (
     check_bool,
@@ -288,18 +288,7 @@ class SearchPosterior(HasReport):
         """Short texts for the candidates: the parameters in which they differ."""
         if self.params is None:
             return tuple(str(k) for k in range(self.mean.size))
-        texts = [{str(key): str(value) for key, value in row.items()} for row in self.params]
-        keys = dict.fromkeys(key for row in texts for key in row)
-        varying = [key for key in keys if len({row.get(key) for row in texts}) > 1]
-        last = [key.rsplit("__", 1)[-1] for key in varying]
-        short = [
-            (key, end if last.count(end) == 1 else key)
-            for key, end in zip(varying, last, strict=True)
-        ]
-        names = [
-            ", ".join(f"{name}={row[key]}" for key, name in short if key in row) or str(k)
-            for k, row in enumerate(texts)
-        ]
+        names = [text or str(k) for k, text in enumerate(params_texts(self.params))]
         return tuple(distinct(names))
 
     def __repr__(self):
