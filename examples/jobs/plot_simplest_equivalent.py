@@ -3,8 +3,8 @@ A grid search that takes the simplest of the equals
 ===================================================
 
 ``GridSearchCV`` takes the candidate with the highest mean score. Often others are as good, and some
-of them are much simpler. ``refit=simplest_equivalent(...)`` takes the simplest of those that cannot
-be told from the best.
+of them are much simpler. ``refit=simplest_equivalent(...)`` takes the simplest of those that are as
+good.
 """
 
 # %%
@@ -36,13 +36,15 @@ print(analysis)
 IntervalDisplay.from_search(analysis, name="Principal components")
 
 # %%
-# The probability of every rank: the first places are open.
+# The probability of every rank: the first places are open. The best of many is partly the luckiest,
+# and these probabilities allow for that.
 
 RankDisplay.from_search(analysis, name="Probability of every rank")
 
 # %%
 # One point of accuracy does not matter here, so ``rope=0.01``. The rule takes the fewest components
-# among the candidates that are not worse by more than that, as far as ten folds can tell.
+# among the candidates whose mean is not lower by more than that (``as_good``). Who asks for more,
+# says ``probability=0.9``: the candidate is then within the point with that probability.
 
 rule = simplest_equivalent("accuracy", rope=0.01, complexity="pca__n_components")
 careful = GridSearchCV(pipeline, grid, scoring=scoring, refit=rule, cv=10).fit(X_train, y_train)

@@ -351,6 +351,7 @@ def _search(args, progress):
     options = _used(
         args, "metric", "n_repeats", "test_train_ratio", "rope", "level", "kind", "labels",
         "pos_label", "n_draws", "random_state", "method", "omega", "prior", "prior_per_fold",
+        "probability", "shrinkage",
     )  # fmt: skip
     named = {"labels": None, "pos_label": None} | _used(args, "labels", "pos_label")
     options |= dict(zip(named, _typed(**named), strict=True))

@@ -402,6 +402,17 @@ def _search(parser):
             "metavar": "D",
             "help": "differences up to D count as none, default 0.01",
         },
+        probability={
+            "type": _number,
+            "metavar": "P",
+            "help": "as good: not worse by more than that with probability P, default 0.5",
+        },
+        no_shrinkage={
+            "action": "store_false",
+            "dest": "shrinkage",
+            "default": None,
+            "help": "P(best) takes every difference at face value",
+        },
         **_LABELS,
         **_INTERVAL,
         **_DRAWS,

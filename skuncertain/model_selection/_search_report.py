@@ -19,6 +19,7 @@ from skuncertain._reporting.text import folds_text
 from skuncertain.posteriors._about import label_text
 
 _FOLD_ROWS = 8
+_VISIBLE = 0.0005  # of a correction; scores are told with three decimals
 _WORDS = ("as_good", "distinguishable")
 READING = (
     "Each candidate's interval is about that candidate alone, by the method above. P(best), ranks "
@@ -40,7 +41,7 @@ def selected_text(result):
     """Score of the selected candidate, corrected, with what was observed."""
     k, (low, high) = result.selected_index, result.selected_interval
     observed = f"{result.mean[k]:.3f} [{result.low[k]:.3f}, {result.high[k]:.3f}]"
-    if not result.selection_bias > 0:
+    if result.selection_bias < _VISIBLE:
         return observed
     return (
         f"{result.best_score_corrected:.3f} [{low:.3f}, {high:.3f}], corrected for choosing the "
@@ -137,7 +138,7 @@ def _score_section(result, shown):
         for k, name, mark in shown
     ]
     notes = [f"*: selected; {shares_text(result)}"]
-    if result.selection_bias > 0:
+    if result.selection_bias >= _VISIBLE:
         notes.append(f"selected: {selected_text(result)}")
     columns = ["candidate", column("mean", f"{result.metric}, mean"), *RANKING_COLUMNS]
     columns += [TIE_GROUP] if has_ties(groups) else []

@@ -170,13 +170,22 @@ def test_a_simulated_plan_tells_its_error(capsys):
 @pytest.mark.parametrize("suffix", ["csv", "json"])
 def test_search(suffix, files, capsys):
     columns = files[3]
-    out = called(
-        f"search cv_results.{suffix} --metric f1 --n-repeats 2 --rope 0.02 --format json", capsys
-    )
-    expected = search_posterior(columns, metric="f1", n_repeats=2, rope=0.02, random_state=0)
-    section = next(iter(json.loads(out)["sections"].values()))
-    report = expected.report().to_dict()
-    assert section["rows"] == next(iter(report["sections"].values()))["rows"]
+    for words, options in (
+        ("", {}),
+        ("--probability 0.9 --no-shrinkage", {"probability": 0.9, "shrinkage": False}),
+    ):
+        out = called(
+            f"search cv_results.{suffix} --metric f1 --n-repeats 2 --rope 0.02 --format json "
+            + words,
+            capsys,
+        )
+        expected = search_posterior(
+            columns, metric="f1", n_repeats=2, rope=0.02, random_state=0, **options
+        )
+        section = next(iter(json.loads(out)["sections"].values()))
+        report = expected.report().to_dict()
+        assert section["rows"] == next(iter(report["sections"].values()))["rows"]
+        assert json.loads(out)["settings"]["probability"] == expected.probability
 
 
 def test_metrics_are_listed(capsys):
