@@ -89,14 +89,18 @@ class LearnerPopulation(Population):
             X, y, test_rows = self._data(n, rng)
             pairs = self._splits(X, y, rng)
             found = Splits.of([a for a, _ in pairs], [b for _, b in pairs])
+            models = [self._fitted(X, y, train, rng) for train, _ in pairs]
             counted = [
-                self._count(self._fitted(X, y, train, rng), take_rows(X, test), y[test])
-                for train, test in pairs
+                self._count(model, take_rows(X, test), y[test])
+                for model, (_, test) in zip(models, pairs, strict=True)
             ]
+            if self.estimand == "final":
+                models = [self._fitted(X, y, np.arange(len(y)), rng)]
             truth = np.nan
-            if self.estimand == "model":
-                model = self._fitted(X, y, np.arange(len(y)), rng)
-                truth = self._performance(model, test_rows(), metric, positive)
+            if self.estimand != "algorithm":
+                rows = test_rows()
+                found_values = [self._performance(one, rows, metric, positive) for one in models]
+                truth = float(np.mean(found_values))
             refuse_if(
                 splits and len(found.n_test) != len(splits[0].n_test),
                 "cv",
@@ -111,7 +115,7 @@ class LearnerPopulation(Population):
         counts = np.reshape([counted for counted, _ in drawn], shape).astype(np.int64)
         return Sample(
             ConfusionCounts(counts, labels=self.labels),
-            truth=np.array([t for _, t in drawn]) if self.estimand == "model" else None,
+            truth=None if self.estimand == "algorithm" else np.array([t for _, t in drawn]),
             splits=splits[0] if splits else None,
             failures=tuple(failures),
         )
@@ -153,11 +157,12 @@ class EstimatorPopulation(LearnerPopulation):
     cv : int or splitter, default=10
         As in scikit-learn; a number of folds is stratified. Where it shuffles and its
         ``random_state`` is None, every sample gets a seed of its own.
-    estimand : {"algorithm", "model"}, default="algorithm"
-        What the interval is to hold: the mean performance of models trained on as many rows as
-        those of a fold, or the performance of the one model fitted on all rows of the sample.
+    estimand : {"fitted", "algorithm", "final"}, default="fitted"
+        What the interval is to hold: the mean performance of the models of the sample's folds, that
+        of models trained on as many rows of other samples, or the performance of the one model
+        fitted on all rows of the sample.
     n_models : int, default=200
-        Models behind the mean performance.
+        Models of other samples behind "algorithm".
     n_test : int, default=5000
         Rows, fresh for every model, on which a model's performance is measured.
 
@@ -189,7 +194,7 @@ class EstimatorPopulation(LearnerPopulation):
         make_data: Callable,
         *,
         cv: Any = 10,
-        estimand: str = "algorithm",
+        estimand: str = "fitted",
         n_models: int = 200,
         n_test: int = 5000,
     ) -> None:
@@ -248,10 +253,10 @@ class SubsamplePopulation(LearnerPopulation):
         Its labels.
     cv : int or splitter, default=10
         As in scikit-learn; a number of folds is stratified.
-    estimand : {"algorithm", "model"}, default="algorithm"
+    estimand : {"fitted", "algorithm", "final"}, default="fitted"
         See :class:`EstimatorPopulation`.
     n_models : int, default=200
-        Models behind the mean performance, each tested on all rows that it has not seen.
+        Models of other samples behind "algorithm", each tested on all rows that it has not seen.
 
     See Also
     --------
@@ -282,7 +287,7 @@ class SubsamplePopulation(LearnerPopulation):
         y: ArrayLike,
         *,
         cv: Any = 10,
-        estimand: str = "algorithm",
+        estimand: str = "fitted",
         n_models: int = 200,
     ) -> None:
         self._check(estimator, cv, estimand, n_models)

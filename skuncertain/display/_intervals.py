@@ -225,7 +225,8 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
             for row in found
         ]
         word = "model" if several else "method"
-        data = _arranged(asked, columns, np.array(table), word, _questions(found))
+        told = [[one and _of_its_method(one) for one in row] for row in found]
+        data = _arranged(asked, columns, np.array(table), word, _questions(told))
         return cls._shown(data | {"level": level, "kind": kind}, ax, name, plot_kwargs)
 
     @classmethod
@@ -358,6 +359,12 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
             for row, mark in np.ndindex(values.shape[:2])
         )
         yield from self._about_search(self.rows, [spoken_interval(*row[0]) for row in values])
+
+
+def _of_its_method(posterior):
+    """Without the estimand of a t method, which has no choice of it."""
+    choice = posterior.about.method == "pooled"
+    return posterior if choice else posterior.with_about(estimand=None)
 
 
 def _questions(found):

@@ -231,7 +231,9 @@ class SideBySide:
 
         metric, repeats = get_metric(base), self.result.n_repeats
         stack = fold_matrices(self.result.counts, metric, 1, repeats, tables)
-        return Folds(stack, metric, 1, repeats, random_state=self.result.seed)
+        stability = self.result.stability
+        models = None if stability is None else tables(stability.counts)
+        return Folds(stack, metric, 1, repeats, random_state=self.result.seed, models=models)
 
     def _class_answers(self, base, folds, method):
         options = self.options[method]

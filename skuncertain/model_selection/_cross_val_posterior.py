@@ -22,7 +22,7 @@ from skuncertain._utils.validation import (
     refuse_if,
     resolve_seed,
 )
-from skuncertain._utils.warnings import collect_into, warn_user
+from skuncertain._utils.warnings import collect_into, silence, warn_user
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import check_pos_label, positive_of
 from skuncertain.metrics._registry import named_metrics
@@ -35,6 +35,7 @@ from skuncertain.model_selection._fold_methods import (
     find_method,
     make_fold_posterior,
 )
+from skuncertain.model_selection._fold_variance import ESTIMANDS
 from skuncertain.model_selection._folds import Folds, pooled_counts, warn_of_disagreement
 from skuncertain.model_selection._read_cross_validate import (
     assumed_splits,
@@ -473,6 +474,23 @@ class CrossValPosterior(HasReport):
         """Posterior of every metric that was asked for, by name."""
         with collect_into(self._warnings):
             return {name: self.posterior(name) for name in self.metrics}
+
+    @cached_property
+    def _answers(self) -> dict:
+        """Posteriors of every metric, by name, for each of the three estimands."""
+        found: dict = {}
+        for estimand in ESTIMANDS:
+            if (self.options.method, self.options.omega) == ("pooled", "auto") and (
+                self.options.estimand == estimand
+            ):
+                found[estimand] = self.posteriors
+                continue
+            with silence():  # told of the estimand that was asked for
+                found[estimand] = {
+                    name: self.posterior(name, "pooled", omega="auto", estimand=estimand)
+                    for name in self.metrics
+                }
+        return found
 
     @cached_property
     def intervals(self) -> dict:

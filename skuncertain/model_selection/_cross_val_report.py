@@ -55,7 +55,7 @@ def cv_report(result, level, kind, digits=None, methods=None):
             for name, posterior in result.posteriors.items()
         }
     sections = {"scores": _scores(result, cells)}
-    if options.method == "pooled" and options.omega == "auto":
+    if options.method == "pooled":
         sections["questions"] = _questions(result, level, kind)
     side_by_side = SideBySide(result, level, kind, methods)
     if not result.splits.obstacle:
@@ -116,11 +116,11 @@ def question_text(estimand, n_splits, n_train):
 def _questions(result, level, kind):
     """Table with the answers to all three questions, and in words whether they differ."""
     rows = []
-    with silence():
+    with silence():  # told of the estimand that was asked for
         for name in result.metrics:
             row = {"metric": name}
-            for estimand in ESTIMANDS:
-                posterior = result.posterior(name, "pooled", omega="auto", estimand=estimand)
+            for estimand, posteriors in result._answers.items():
+                posterior = posteriors[name]
                 row[estimand] = interval_cell(
                     posterior.interval(level, kind), error=posterior.interval_error(level, kind)
                 )
@@ -324,7 +324,8 @@ def _confusion(result, level, kind):
             notes = ["the intervals of the rates are pooled with omega auto and prior 1."]
     if result.n_repeats > 1:
         notes.append(f"counts are averages over {result.n_repeats} repetitions.")
-    return _confusion_of(result.counts, result.n_repeats, options, level, kind, notes)
+    models = None if result.stability is None else result.stability.counts
+    return _confusion_of(result.counts, result.n_repeats, options, level, kind, notes, models)
 
 
 def selected_confusion(counts, n_repeats, level, kind, obstacle=None):
@@ -336,22 +337,25 @@ def selected_confusion(counts, n_repeats, level, kind, obstacle=None):
     return _confusion_of(counts, n_repeats, FoldOptions(), level, kind, notes)
 
 
-def _confusion_of(counts, n_repeats, options, level, kind, notes):
+def _confusion_of(counts, n_repeats, options, level, kind, notes, models=None):
     """Section with the sum of all folds; without options the rates have no intervals."""
     drawn = options is not None and counts.n_classes <= MOST_CLASSES
-    rates = fold_rates(counts, n_repeats, options) if drawn else None
+    rates = fold_rates(counts, n_repeats, options, models) if drawn else None
     matrix, labels = pooled_counts(counts, n_repeats).counts, list(map(str, counts.labels))
     return confusion_section(matrix, labels, rates, level, kind, notes)
 
 
-def fold_rates(counts, n_repeats, options):
+def fold_rates(counts, n_repeats, options, models=None):
     """Posterior of P(predicted j | true i) for all cells, from the counts of folds."""
 
     def tables(matrices):
         return np.moveaxis(cell_tables(matrices), 0, -3)
 
     recall = get_metric("recall")
-    folds = Folds(fold_matrices(counts, recall, 1, n_repeats, tables), recall, 1, n_repeats)
+    if models is not None:
+        models = np.moveaxis(cell_tables(models), (0, 1), (-4, -3))
+    stack = fold_matrices(counts, recall, 1, n_repeats, tables)
+    folds = Folds(stack, recall, 1, n_repeats, models=models)
     with silence():  # an empty class is told of the metrics
         weight = make_fold_posterior(folds, replace(options, prior=1.0)).diagnostics.omega
     hits, misses = folds.pooled[..., 1, 1], folds.pooled[..., 1, 0]

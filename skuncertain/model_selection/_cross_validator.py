@@ -114,6 +114,9 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         What ``cross_validate`` returned, with the indices of the splits.
     counts_ : ConfusionCounts
         One matrix per split, R times K if the folds are repeated, in the order of the splits.
+    stability_ : object
+        What the models of all folds say about the same rows, with their confusion matrices as
+        `counts`; None without `stability`.
     posteriors_ : dict
         Posterior of every metric; computed when first asked for.
     intervals_ : dict
@@ -290,6 +293,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         counts, left, failed_folds = read_counts(
             self.cv_results_, None, None, target.labels, target.pos_label, known
         )
+        with collect_into(notes):
+            stability = stability and stability.without(failed_folds)
         self.result_ = CrossValPosterior(
             counts,
             metrics,
@@ -300,7 +305,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             notes=tuple(notes),
             level=level,
             kind=kind,
-            stability=stability and stability.without(failed_folds),
+            stability=stability,
         )
         if self.refit:
             start = time.perf_counter()
@@ -398,6 +403,11 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     def counts_(self) -> ConfusionCounts:
         """One confusion matrix per split that worked."""
         return self._fitted("result_").counts
+
+    @property
+    def stability_(self) -> Any:
+        """What the models of all folds say about the same rows; None if they were not asked."""
+        return self._fitted("result_").stability
 
     @property
     def posteriors_(self) -> dict:

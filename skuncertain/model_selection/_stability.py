@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import indexable
 
 from skuncertain._utils.validation import as_numbers, refuse_if
+from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._labels import encode, plain_label, to_numpy
 from skuncertain.model_selection._read_cross_validate import take_rows
 
@@ -53,8 +55,8 @@ class Stability:
         """Number of reference rows."""
         return int(self.counts[0].sum())
 
-    def without(self, failed: tuple) -> Stability:
-        """What is left when folds have failed.
+    def without(self, failed: tuple) -> Stability | None:
+        """What is left when folds have failed; None if another model could not predict the rows.
 
         Parameters
         ----------
@@ -63,10 +65,19 @@ class Stability:
 
         Returns
         -------
-        Stability
+        Stability or None
             Without them.
         """
         keep = np.setdiff1d(np.arange(len(self.counts)), failed)
+        silent = [int(k) for k in keep if np.isnan(self.counts[k]).any()]
+        if silent:
+            warn_user(
+                f"the models of folds {silent} (counted from 0) failed to predict rows other than "
+                "their test rows, so it is not known how much the models differ: intervals are "
+                "made without it. stability=False does not ask.",
+                UserWarning,
+            )
+            return None
         margins = None if self.margins is None else self.margins[keep]
         return Stability(self.counts[keep], self.labels, margins, self.n_repeats)
 
@@ -209,6 +220,7 @@ class Reference:
     @classmethod
     def of(cls, X, codes, labels):
         """All rows, or a fixed stratified part of them; `codes` are the classes of the rows."""
+        (X,) = indexable(X)  # not every sparse matrix has rows that can be taken
         rows, half = np.arange(len(codes)), np.zeros(len(codes), dtype=int)
         if len(codes) > MOST_ROWS:
             rows = spread_rows(codes, MOST_ROWS)
@@ -241,10 +253,11 @@ class Reference:
         shares = np.bincount(self.y, minlength=size) / max(self.y.size, 1)
         for c in range(size):
             others = np.delete(scores, c, axis=1).max(axis=1)
-            margin = scores[:, c] - others
+            with np.errstate(invalid="ignore"):  # a class that was not learnt
+                margin = scores[:, c] - others
             surest = min(_SUREST, shares[c] / 5)
             if shares[c] > 0 and not np.isnan(margin).any():
-                found[c] = np.quantile(margin, 1 - surest)
+                found[c] = np.quantile(margin, 1 - surest, method="lower")  # may be infinite
         return found
 
 
@@ -310,12 +323,15 @@ class StabilityScorer:
         self.scorer, self.reference = scorer, reference
 
     def __call__(self, estimator, X, y):
-        values = self.scorer(estimator, X, y)
-        counts, margins = self.reference.ask(estimator)
+        values, keys = self.scorer(estimator, X, y), self.keys
+        try:
+            counts, margins = self.reference.ask(estimator)
+        except Exception:  # the fold has been tested: only its stability is lost
+            return {**values, **dict.fromkeys(keys, np.nan)}
         if margins is None:
             margins = np.full(len(self.reference.labels), np.nan)
         told = [*counts.ravel().tolist(), *margins.tolist()]
-        return {**values, **dict(zip(self.keys, told, strict=True))}
+        return {**values, **dict(zip(keys, told, strict=True))}
 
     @property
     def keys(self):
@@ -330,7 +346,7 @@ class StabilityScorer:
         return [*cells, *(f"{_PREFIX}_{_MARGIN}_{c}" for c in range(size))]
 
     def take(self, results, n_repeats):
-        """Take the answers out of the result of ``cross_validate``."""
+        """Take the answers out of the result of ``cross_validate``; they are NaN where asking failed."""
         columns = np.array([results.pop(f"test_{key}") for key in self.keys], dtype=float).T
         size = len(self.reference.labels)
         cells = self.reference.n_halves * size**2

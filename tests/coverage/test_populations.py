@@ -144,7 +144,9 @@ ALWAYS_ONE = DummyClassifier(strategy="constant", constant=1)
 
 def test_a_constant_prediction_is_a_binomial(global_random_seed):
     # Accuracy of "always 1" is the share of ones: folds do not matter, coverage is binomial.
-    population = EstimatorPopulation(ALWAYS_ONE, coin, cv=KFold(5), n_models=40, n_test=2000)
+    population = EstimatorPopulation(
+        ALWAYS_ONE, coin, cv=KFold(5), estimand="algorithm", n_models=40, n_test=2000
+    )
     study = coverage_study(
         {
             "wilson": "wilson",
@@ -164,8 +166,9 @@ def test_a_constant_prediction_is_a_binomial(global_random_seed):
     assert_array_equal(study.coverage[1], study.coverage[2])
 
 
-def test_model_as_estimand():
-    population = EstimatorPopulation(ALWAYS_ONE, coin, cv=KFold(5), estimand="model", n_test=1000)
+@pytest.mark.parametrize("estimand", ["fitted", "final"])
+def test_every_sample_has_its_own_truth(estimand):
+    population = EstimatorPopulation(ALWAYS_ONE, coin, cv=KFold(5), estimand=estimand, n_test=1000)
     study = coverage_study(["pooled"], population, n=40, n_replications=30, random_state=0)
     assert abs(study.truth - 0.7) < 5 * np.sqrt(0.21 / 1000 / 30)
     assert study.coverage[0] > 0.9
@@ -277,7 +280,7 @@ def test_pooled_folds_cover_and_t_does_not(global_random_seed):
 
 
 def test_a_learner_that_always_fails_is_an_error():
-    broken = EstimatorPopulation(GaussianNB(), coin, cv=3, n_models=4)
+    broken = EstimatorPopulation(GaussianNB(), coin, cv=3, estimand="algorithm", n_models=4)
     broken.estimator = Moody(var_smoothing="much")
     with pytest.raises(ValueError, match="the truth could not be measured"):
         coverage_study(["pooled"], broken, n=20, n_replications=4)

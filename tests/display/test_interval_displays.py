@@ -37,6 +37,7 @@ from skuncertain.display import (  # noqa: E402
     JointDisplay,
     PosteriorDisplay,
 )
+from skuncertain.model_selection import CrossValPosterior  # noqa: E402
 from skuncertain.posteriors import BetaPosterior  # noqa: E402
 
 # --------------------------------------------------------------------------------------------------
@@ -133,7 +134,8 @@ def test_several_cross_validations_and_cv_results(bcv, data, tree):
         tree, *data, scoring=ConfusionCountsScorer(), return_indices=True, cv=5
     )
     display = IntervalDisplay.from_cv_results(results, metrics=["f1"], methods="pooled", level=0.8)
-    assert np.allclose(segments(display.lines_[0]), [bcv.interval("f1", level=0.8)])
+    alone = CrossValPosterior.from_cv_results(results).interval("f1", level=0.8)
+    assert np.allclose(segments(display.lines_[0]), [alone])
     with pytest.raises(ValueError, match="methods must name one method for several"):
         IntervalDisplay.from_cross_validation({"a": bcv, "b": bcv}, methods=["t", "pooled"])
     with pytest.raises(ValueError, match=r"methods must be one of .* Did you mean 'pooled'\?"):

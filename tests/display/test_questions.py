@@ -88,10 +88,10 @@ def test_intervals_of_other_classes_say_so():
 def test_intervals_of_one_cross_validation_with_several_estimands(bcv):
     display = IntervalDisplay.from_cross_validation(bcv, metrics=["recall"])
     assert not any("estimand" in row for row in display.rows)
-    model = bcv.result_.posterior("recall", estimand="model")
+    model = bcv.result_.posterior("recall", estimand="final")
     assert PosteriorDisplay.from_posterior(
         {"cv": bcv.result_.posterior("recall"), "model": model}
-    ).names == ["cv (estimand algorithm)", "model (estimand model)"]
+    ).names == ["cv (estimand fitted)", "model (estimand final)"]
 
 
 def test_comparisons_and_rankings_say_what_was_asked():

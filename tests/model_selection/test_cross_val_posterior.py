@@ -31,7 +31,7 @@ class FailsOnSomeFolds(GaussianNB):
 
 
 def test_three_ways_to_the_same_result():
-    bcv = BayesianCrossValidator(NB, cv=5, random_state=0).fit(X, Y)
+    bcv = BayesianCrossValidator(NB, cv=5, random_state=0, stability=False).fit(X, Y)
     counted = cross_validate(NB, X, Y, cv=5, scoring=ConfusionCountsScorer(), return_indices=True)
     ordinary = cross_validate(
         NB, X, Y, cv=5, scoring="roc_auc", return_estimator=True, return_indices=True
@@ -40,12 +40,18 @@ def test_three_ways_to_the_same_result():
         CrossValPosterior.from_cv_results(bcv.cv_results_),
         CrossValPosterior.from_cv_results(counted),
         CrossValPosterior.from_cv_results(counted, y=Y),
-        CrossValPosterior.from_cv_results(ordinary, X, Y),
+        CrossValPosterior.from_cv_results(ordinary, X, Y, stability=False),
     ):
         assert found.counts == bcv.counts_
         assert found.intervals == bcv.intervals_
         assert found.report().to_json() == bcv.report().to_json()
     assert "assumed" not in repr(CrossValPosterior.from_cv_results(counted))
+    # Where there are models, they can be asked about the same rows.
+    bcv.set_params(stability=True).fit(X, Y)
+    found = CrossValPosterior.from_cv_results(ordinary, X, Y)
+    np.testing.assert_array_equal(found.stability.counts, bcv.stability_.counts)
+    np.testing.assert_array_equal(found.stability.margins, bcv.stability_.margins)
+    assert found.report().to_json() == bcv.report().to_json()
 
 
 def test_repeats_from_indices_or_by_hand():
@@ -78,7 +84,7 @@ def test_labels_of_the_scorer():
     results = cross_validate(NB, X, names, cv=5, scoring=scorer, return_indices=True)
     found = CrossValPosterior.from_cv_results(results, y=names, pos_label="a")
     assert found.counts.pos_label == "a"
-    plain = BayesianCrossValidator(NB, cv=5).fit(X, Y)
+    plain = BayesianCrossValidator(NB, cv=5, stability=False).fit(X, Y)
     np.testing.assert_allclose(found.interval("recall"), plain.interval("specificity"))
     with pytest.raises(ValueError, match="as they were given to the scorer"):
         CrossValPosterior.from_cv_results(results, y=names, pos_label="b")
@@ -155,7 +161,7 @@ def test_plain_representation():
         {"cv": 4, "method": "nadeau_bengio", "metrics": ["f1", "npv"], "level": 0.9},
         {"cv": RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0), "kind": "hdi"},
         {"omega": "wang_li", "prior": "jeffreys", "pos_label": 0, "n_jobs": 2},
-        {"estimand": "model", "labels": [1, 0], "metrics": ["accuracy", "f1_macro"]},
+        {"estimand": "final", "labels": [1, 0], "metrics": ["accuracy", "f1_macro"]},
     ],
 )
 def test_the_numbers_of_the_validator(options):

@@ -49,6 +49,12 @@ def routing(request):
         yield request.param
 
 
+def again(bcv, metric, **options):
+    """Interval from the counts alone, and from those of the models on the same rows."""
+    return fold_interval(bcv.counts_, metric, stability_counts=bcv.stability_.counts, **options)
+
+
+
 def test_fitted_attributes():
     bcv = BayesianCrossValidator(NB, cv=StratifiedKFold(6), random_state=0).fit(X, Y)
     plain = cross_validate(NB, X, Y, cv=StratifiedKFold(6), scoring=["f1", "accuracy"])
@@ -58,7 +64,7 @@ def test_fitted_attributes():
     assert bcv.counts_.sum().n == 240
     assert list(bcv.posteriors_) == ["accuracy", "precision", "recall", "f1", "mcc"]
     for name, interval in bcv.intervals_.items():
-        assert interval == bcv.interval(name) == fold_interval(bcv.counts_, name)
+        assert interval == bcv.interval(name) == again(bcv, name)
         assert interval == bcv.posteriors_[name].interval()
     np.testing.assert_array_equal(bcv.classes_, [0, 1])
     assert bcv.n_features_in_ == 6
@@ -78,13 +84,13 @@ def test_other_methods_and_settings_after_fit():
     counts = bcv.counts_
     options = {"level": 0.9, "kind": "hdi"}
     assert bcv.interval("f1") == fold_interval(counts, "f1", omega="wang_li", **options)
-    assert bcv.interval("f1", omega="auto") == fold_interval(counts, "f1", **options)
+    assert bcv.interval("f1", omega="auto") == again(bcv, "f1", **options)
     for method in ("averaged", "average_exact", "t", "corrected_t", "nadeau_bengio", "dirichlet"):
         assert bcv.interval("recall", method, 0.95, "eti") == fold_interval(
             counts, "recall", method=method
         )
-    assert bcv.interval("f1", estimand="model", omega="auto") == fold_interval(
-        counts, "f1", estimand="model", **options
+    assert bcv.interval("f1", estimand="final", omega="auto") == again(
+        bcv, "f1", estimand="final", **options
     )
     assert bcv.interval("npv", prior=0.5) == fold_interval(
         counts, "npv", omega="wang_li", prior=0.5, **options
@@ -95,9 +101,9 @@ def test_other_methods_and_settings_after_fit():
     with pytest.raises(ValueError, match="omega is used by method 'pooled' only, got method='t'"):
         bcv.interval("f1", "t", omega="auto")
     with pytest.raises(ValueError, match="needs omega='auto'"):
-        bcv.interval("f1", estimand="model", omega="wang_li")
-    model = BayesianCrossValidator(NB, cv=5, estimand="model").fit(X, Y)
-    assert model.interval("f1") == fold_interval(counts, "f1", estimand="model")
+        bcv.interval("f1", estimand="final", omega="wang_li")
+    model = BayesianCrossValidator(NB, cv=5, estimand="final").fit(X, Y)
+    assert model.interval("f1") == again(model, "f1", estimand="final")
     assert model.interval("f1", omega="wang_li") == fold_interval(counts, "f1", omega="wang_li")
     assert "the one model" in str(model.report())
 
@@ -119,7 +125,8 @@ def test_report_says_what_was_done():
         "n               240 rows",
         "K               5 folds",
         "positive class  1",
-        "Question: How well does the algorithm do on average when it is trained on 192 rows",
+        "Question: How well do the 5 models of the folds do on average?",
+        "other training sets of 192 rows with these class counts",
         "wang_li",
         "corrected_t",
     ):
@@ -177,7 +184,7 @@ def test_splits_that_can_be_pooled(cv, n_repeats, n_folds, n):
     result = bcv.result_
     assert (result.n_repeats, result.n_folds, result.n) == (n_repeats, n_folds, n)
     assert len(bcv.counts_) == n_repeats * n_folds
-    assert bcv.interval("recall") == fold_interval(bcv.counts_, "recall", n_repeats=n_repeats)
+    assert bcv.interval("recall") == again(bcv, "recall", n_repeats=n_repeats)
 
 
 def _grouped(cv):
@@ -187,7 +194,7 @@ def _grouped(cv):
 def test_leave_one_and_two_out():
     bcv = BayesianCrossValidator(NB, cv=LeaveOneOut(), metrics=["accuracy", "f1"]).fit(X, Y)
     assert bcv.result_.n_folds == 240
-    assert bcv.interval("f1") == fold_interval(bcv.counts_, "f1")
+    assert bcv.interval("f1") == again(bcv, "f1")
     pairs = BayesianCrossValidator(NB, cv=LeavePOut(2), metrics=["accuracy"])
     pairs.fit(X[:21], Y[:21])
     assert (pairs.result_.n_repeats, pairs.result_.n_folds, pairs.result_.n) == (20, 10.5, 21)
@@ -299,7 +306,7 @@ def test_a_failing_fold_is_named_and_left_out():
     assert "rests on 4 folds" in ours[0]
     assert bcv.counts_.shape == (4,)
     assert (bcv.result_.failed_folds, bcv.result_.n) == ((0,), 192)
-    assert bcv.interval("f1") == fold_interval(bcv.counts_, "f1")
+    assert bcv.interval("f1") == again(bcv, "f1")
     assert "folds [0] failed" in str(bcv.report())
     bcv = BayesianCrossValidator(FailsOnSomeFolds(), cv=KFold(5), method="nadeau_bengio")
     with pytest.raises(ValueError, match="this fold fails"):
@@ -430,7 +437,7 @@ def test_ordinary_object():
         ({"omega": "auto ", "method": "pooled"}, "omega must be one of"),
         ({"omega": 0.1}, r"omega must be in \[1/K, 1\]"),
         ({"omega": 0.5, "method": "t"}, "omega is used by method 'pooled' only"),
-        ({"estimand": "model", "omega": "wang_li"}, "needs omega='auto'"),
+        ({"estimand": "final", "omega": "wang_li"}, "needs omega='auto'"),
         ({"level": 95}, "Did you mean 0.95"),
         ({"metrics": ["f1", "prcision"]}, "Did you mean 'precision'"),
         ({"metrics": []}, "at least one metric"),

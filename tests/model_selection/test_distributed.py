@@ -86,7 +86,9 @@ def blobs(n_samples, random_state):
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_coverage_study_on_a_dask_cluster(cluster, tmp_path):
-    population = EstimatorPopulation(GaussianNB(), blobs, cv=3, n_models=6, n_test=200)
+    population = EstimatorPopulation(
+        GaussianNB(), blobs, cv=3, estimand="algorithm", n_models=6, n_test=200
+    )
     options = {"n": 40, "n_replications": 20, "random_state": 0}
     alone = coverage_study(["pooled", "t"], population, **options)
     file = tmp_path / "study.jsonl"

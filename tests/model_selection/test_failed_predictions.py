@@ -17,8 +17,10 @@ Y = np.resize([0, 1, 1], 60)
 WAYS = ["raises", "short", "unknown", "nan", "none"]
 
 
-def fitted(estimator, **options):
-    validator = BayesianCrossValidator(estimator, cv=KFold(5), error_score=np.nan, **options)
+def fitted(estimator, stability=False, **options):
+    validator = BayesianCrossValidator(
+        estimator, cv=KFold(5), error_score=np.nan, stability=stability, **options
+    )
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         validator.fit(ROWS, Y)
@@ -58,3 +60,16 @@ def test_the_fold_is_named_once_by_workers(backend):
 def test_all_folds_fail(way, keep_predictions):
     with pytest.raises(InvalidParameterError, match=r"all folds failed.*cannot be counted: \w+:"):
         fitted(Fails(way, marked=None), keep_predictions=keep_predictions)
+
+
+def test_a_model_that_fails_on_other_rows_loses_no_fold():
+    # Every model fails on the rows of fold 2, which are among the rows that all of them predict.
+    validator, told = fitted(Fails("raises"), stability=True)
+    assert [warning.category for warning in told] == [UserWarning, FitFailedWarning]
+    assert "models of folds [0, 1, 3, 4]" in str(told[0].message)
+    assert "stability=False" in str(told[0].message)
+    assert validator.result_.failed_folds == (2,)
+    assert validator.result_.stability is None
+    plain, _ = fitted(Fails("raises"))
+    assert validator.intervals_ == plain.intervals_
+    assert "it is not known how much the models differ" in str(validator.report())

@@ -26,12 +26,12 @@ class CountingSplitter(StratifiedKFold):
 
 @pytest.fixture
 def posteriors(monkeypatch):
-    """Counter of (metric, method, omega), of all posteriors that are made from folds."""
+    """Counter of (metric, method, omega, estimand), of all posteriors made from folds."""
     made = Counter()
     original = _cross_val_posterior.make_fold_posterior
 
     def counted(folds, options, **more):
-        made[folds.metric.name, options.method, options.omega] += 1
+        made[folds.metric.name, options.method, options.omega, options.estimand] += 1
         return original(folds, options, **more)
 
     for module in (_cross_val_posterior, _cross_val_methods):
@@ -53,13 +53,13 @@ def splits(monkeypatch):
     return looked
 
 
-@pytest.mark.parametrize(("method", "number"), [("pooled", 6), ("nadeau_bengio", 7)])
+@pytest.mark.parametrize(("method", "number"), [("pooled", 8), ("nadeau_bengio", 7)])
 def test_every_posterior_of_a_report_once(posteriors, method, number):
     bcv = BayesianCrossValidator(GaussianNB(), method=method, metrics=METRICS, random_state=0)
     bcv.fit(X, Y)
     assert not posteriors  # nothing is computed before it is asked for
     bcv.report()
-    # auto, wang_li, averaged, dirichlet, bootstrap and corrected_t, of three metrics
+    # auto (for three estimands), wang_li, averaged, dirichlet, bootstrap and corrected_t
     assert len(posteriors) == 3 * number
     assert set(posteriors.values()) == {1}
     assert bcv.intervals_.keys() == bcv.posteriors_.keys() == set(METRICS)
@@ -70,7 +70,12 @@ def test_every_posterior_of_a_report_once(posteriors, method, number):
 def test_another_level_needs_no_other_posterior(posteriors):
     result = cross_val_posterior(GaussianNB(), X, Y, metrics=METRICS, random_state=0)
     wide, narrow = result.report(level=0.99), result.report(level=0.5)
-    assert {posteriors[metric, "pooled", "auto"] for metric in ("accuracy", "f1")} == {1}
+    asked = [
+        posteriors[metric, "pooled", "auto", estimand]
+        for metric in ("accuracy", "f1")
+        for estimand in ("fitted", "algorithm", "final")
+    ]
+    assert asked == [1] * 6
     ends = [report.to_frame("scores")["interval_low"].loc["f1"] for report in (wide, narrow)]
     assert ends == [result.interval("f1", level=level).low for level in (0.99, 0.5)]
 

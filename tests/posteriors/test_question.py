@@ -148,7 +148,7 @@ def fields_of(posterior, *names):
 def test_fields_of_a_test_set():
     posterior = COUNTS.posterior("precision", prevalence=0.01, model="three_beta", prior=0.5)
     told = fields_of(posterior, "metric", "pos_label", "prevalence", "model", "estimand")
-    assert told == ("precision", "ill", 0.01, "three_beta", "model")
+    assert told == ("precision", "ill", 0.01, "three_beta", "final")
     assert posterior.about.n_new is None
     assert posterior.predictive(30).about.n_new == 30
     assert posterior.predictive(30).about.prevalence == 0.01
@@ -178,15 +178,16 @@ def test_fields_of_groups():
 def test_fields_of_folds(method):
     posterior = fold_posterior(FOLDS, "fpr", method=method, random_state=0)
     told = fields_of(posterior, "metric", "pos_label", "method", "n_folds", "n_repeats", "estimand")
-    assert told == ("fpr", 1, method, 3, 1, "algorithm")
+    estimand = "algorithm" if method in ("t", "corrected_t") else "fitted"
+    assert told == ("fpr", 1, method, 3, 1, estimand)
     assert posterior.greater_is_better is False
     assert posterior.description == f"{method}, 3 folds"
 
 
 def test_fields_of_other_folds():
-    model = fold_posterior(FOLDS, "recall", estimand="model")
-    assert model.about.estimand == "model"
-    assert model.description == "pooled, 3 folds, estimand model"
+    model = fold_posterior(FOLDS, "recall", estimand="final")
+    assert model.about.estimand == "final"
+    assert model.description == "pooled, 3 folds, estimand final"
     scores = fold_posterior([0.8, 0.9, 0.7, 0.8], method="t", n_repeats=2)
     assert fields_of(scores, "method", "n_folds", "n_repeats") == ("t", 2, 2)
     assert scores.description == "t, 2 folds x 2"
@@ -195,7 +196,7 @@ def test_fields_of_other_folds():
     told = fields_of(
         result.posterior("recall", pos_label=2), "pos_label", "method", "n_folds", "estimand"
     )
-    assert told == (2, "pooled", 3, "algorithm")
+    assert told == (2, "pooled", 3, "fitted")
 
 
 def test_fields_of_rankings():
@@ -203,7 +204,7 @@ def test_fields_of_rankings():
     y, scores = np.array(["a", "b", "c"] * 10), rng.dirichlet([1, 1, 1], size=30)
     classes = auc_posterior(y, scores, average=None)
     assert classes.pos_label == ("a", "b", "c")
-    assert fields_of(classes, "method", "estimand") == ("logit_delong", "model")
+    assert fields_of(classes, "method", "estimand") == ("logit_delong", "final")
     assert auc_posterior(y, scores, pos_label="b").pos_label == "b"
     two = np.array(["no", "yes"] * 15)
     assert auc_posterior(two, scores[:, 0]).pos_label is None  # the same for both
@@ -213,7 +214,7 @@ def test_fields_of_rankings():
 def test_fields_of_a_stream():
     watched = SequentialPosterior("recall", pos_label="ill").update(COUNTS)
     told = fields_of(watched.posterior, "metric", "pos_label", "estimand", "model")
-    assert told == ("recall", "ill", "model", "dirichlet")
+    assert told == ("recall", "ill", "final", "dirichlet")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -238,7 +239,7 @@ def test_repr_and_dict_tell_the_question():
         "pos_label": "ill",
         "prevalence": 0.01,
         "n_new": None,
-        "estimand": "model",
+        "estimand": "final",
         "model": "dirichlet",
     }
     uncertain = COUNTS.posterior("precision", prevalence=BetaPosterior(3, 197))
@@ -260,8 +261,8 @@ def test_question_in_words():
     new = posterior.predictive(50).about.question()
     assert new == "precision of class ill at prevalence 0.01 on 50 new rows"
     assert FOLDS.sum().posterior("recall").about.question() == "recall"  # of class 1
-    assert fold_posterior(FOLDS, "recall", estimand="model").about.question() == (
-        "recall with estimand model"
+    assert fold_posterior(FOLDS, "recall", estimand="final").about.question() == (
+        "recall with estimand final"
     )
     assert About().question() == "value"
     assert About(metric="f1", pos_label="\x1b[31mred").question() == "f1 of class \\x1b[31mred"
@@ -303,7 +304,7 @@ def test_predictive_is_not_compared_with_posterior():
 
 def test_estimands_are_not_mixed():
     one = FOLDS.sum().posterior("recall")
-    algorithm, model = (fold_posterior(FOLDS, "recall", estimand=e) for e in ("algorithm", "model"))
+    algorithm, model = (fold_posterior(FOLDS, "recall", estimand=e) for e in ("algorithm", "final"))
     for pair in ((algorithm, model), (one, algorithm)):
         with pytest.raises(ValueError, match=r"the same estimand.*average over training sets"):
             compare(*pair)
@@ -362,7 +363,7 @@ def test_many_models_are_named_briefly():
 def test_difference_knows_the_question():
     difference = compare(*(c.posterior("f1", prevalence=0.2) for c in (COUNTS, OTHER))).difference
     told = fields_of(difference, "metric", "pos_label", "prevalence", "estimand")
-    assert told == ("difference in f1", "ill", 0.2, "model")
+    assert told == ("difference in f1", "ill", 0.2, "final")
 
 
 def test_shared_question():

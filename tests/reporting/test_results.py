@@ -82,8 +82,10 @@ def test_cross_validation(cv, omega, prior):
     bcv = BayesianCrossValidator(NB, cv=cv, level=0.9, refit=False, **options).fit(X, Y)
     report, counts = bcv.report(), bcv.counts_
     repeats = 1 if cv == 6 else 3
+    models = {"stability_counts": bcv.stability_.counts}
+    known = {**options, **(models if omega == "auto" else {})}
     for name, row in table(report).items():
-        posterior = fold_posterior(counts, name, n_repeats=repeats, **options)
+        posterior = fold_posterior(counts, name, n_repeats=repeats, **known)
         same(ends(row["interval"]), posterior.interval(0.9))
         same(row["omega"], posterior.diagnostics.omega)
         values = np.array([one.score(name) for one in counts])
@@ -109,9 +111,15 @@ def test_cross_validation(cv, omega, prior):
         counts, "recall", method="bootstrap", n_draws=1000, random_state=0, **settings
     )
     same(ends(row["bootstrap"]), resampled)
-    for other in ("auto", "wang_li"):
-        expected = fold_interval(counts, "recall", omega=other, prior=prior, **settings)
+    for other, more in (("auto", models), ("wang_li", {})):
+        expected = fold_interval(counts, "recall", omega=other, prior=prior, **settings, **more)
         same(ends(row[other]), expected)
+    # The three questions.
+    for estimand, found in list(table(report, "questions")["recall"].items())[1:]:
+        expected = fold_interval(
+            counts, "recall", estimand=estimand, prior=prior, **settings, **models
+        )
+        same(ends(found), expected)
     assert str(report) == str(interval_report(bcv))
 
 
@@ -129,7 +137,8 @@ def test_other_methods():
     report = bcv.report()
     same(ends(table(report)["f1"]["interval"]), bcv.interval("f1"))
     assert re.search(r"^prior +none$", str(report), flags=re.MULTILINE)
-    pooled = fold_interval(bcv.counts_, "recall")  # rates have no fold values to make a t of
+    # Rates have no fold values to make a t of.
+    pooled = fold_interval(bcv.counts_, "recall", stability_counts=bcv.stability_.counts)
     same(ends(rows_of(report, "confusion")[3]["rate"]), pooled)
     assert "intervals of the rates are pooled with omega auto and prior 1" in report.to_markdown()
 

@@ -172,14 +172,15 @@ KINDS = {
         lambda: cv_case(np.where(np.arange(240) < 80, 1 - Y, Y)),  # two folds of another world
         "1 on each side of the proportion & pooled & 0.583, (K + 1) / (2 K) as published by "
         "Wang and Li & 240 rows & 6 folds",
-        "How well does the algorithm do on average when it is trained on 200 rows",
+        "How well do the 6 models of the folds do on average?",
         "folds disagree more than sampling explains on recall",
     ),
     "from_cv_results": (
         lambda: cv_posterior_case(Y),
         lambda: cv_posterior_case(np.where(np.arange(240) < 80, 1 - Y, Y)),
         "none & nadeau_bengio & - & 240 rows & 6 folds",
-        "How well does the algorithm do on average when it is trained on 200 rows",
+        "How well does the same algorithm on other training sets of 200 rows with these class "
+        "counts do on average?",
         "folds disagree more than sampling explains on recall",
     ),
     "compare": (
