@@ -14,14 +14,17 @@ where it was; the real sets are read from the folder that SKUNCERTAIN_DATA names
 
 import argparse
 import os
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from lab.resample import StudyCell, run
 from lab.sets import SETS
+from lab.summaries import rows_of, tables
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
+from tables import restructured
 
 SEED = 2409
 REPLICATIONS, FOREST_REPLICATIONS = 300, 100
@@ -64,9 +67,25 @@ def cell(name, learner, n, replications, expensive):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default="benchmarks/.results/study")
+    parser.add_argument("--write", help="folder for the tables")
     parser.add_argument("--only", default="", help="cells whose name holds this text")
+    parser.add_argument("--no-fits", action="store_true", help="evaluate what is there")
     options = parser.parse_args()
-    run([one for one in cells() if options.only in one.key], SEED, options.folder)
+    chosen = [one for one in cells() if options.only in one.key]
+    if not options.no_fits:
+        run(chosen, SEED, options.folder)
+    rows = rows_of(chosen, options.folder)
+    cpu = sum({row["cell"]: row["cpu"] for row in rows}.values())
+    error = max((row["truth"] for row in rows), default=0.0)
+    print(f"{len({row['cell'] for row in rows})} cells, {cpu / 3600:.2f} hours of fits")
+    print(f"largest error of a truth: {error:.3f} standard errors of the Wald interval")
+    for name, (header, lines) in tables(rows).items():
+        print(f"\n{name}")
+        for line in [header, *lines]:
+            print(" | ".join(map(str, line)))
+        if options.write:
+            path = Path(options.write) / f"{name}.rst.inc"
+            path.write_text(restructured(header, lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
