@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs bench clean
+.PHONY: help demo test lint format docs bench study clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,9 @@ bench: $(VENV)/.stamp-docs ## Measure everything, peers included, and write the 
 	        *) $(BIN)/python "$$script" || exit 1 ;; \
 	    esac; \
 	done
+
+study: $(VENV)/.stamp-base ## Repeat a published benchmark of intervals; hours, goes on where it was
+	$(BIN)/python benchmarks/study.py --write docs/benchmark_tables
 
 clean: ## Remove the virtual environments and everything that was generated
 	rm -rf .venv .venv-* build dist *.egg-info .coverage .coverage.* htmlcov

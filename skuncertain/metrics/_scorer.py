@@ -106,7 +106,7 @@ def read_cells(columns):
     return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
 
 
-def _targets(estimator, y_true, y_pred):
+def scored_labels(estimator, y_true, y_pred):
     """Checked labels; predictions of an estimator that is no classifier are refused by its name."""
     try:
         return check_targets(y_true, y_pred)
@@ -303,7 +303,7 @@ class ConfusionCountsScorer(BaseEstimator):
         asked = scorer_metrics(self.metrics)
         others = {key: how for key, how, _ in asked if not _counted(how)}
         predicted, scores = _predict_and_score(estimator, X, y, others, params)
-        y_true, y_pred = _targets(estimator, y, predicted)
+        y_true, y_pred = scored_labels(estimator, y, predicted)
         labels = self._labels(estimator, y_true, y_pred, y)
         if labels is None:  # one class, and no way to know the other: refused by the reader
             cells = _cell_keys(2) if self.pos_label is None else BINARY_KEYS

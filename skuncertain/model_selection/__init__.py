@@ -9,6 +9,11 @@ from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._cross_validator import BayesianCrossValidator, cross_val_posterior
 from skuncertain.model_selection._fold_posterior import fold_interval, fold_posterior
 from skuncertain.model_selection._folds import FoldDiagnostics
+from skuncertain.model_selection._nested import (
+    ResampledIntervals,
+    conservative_z_intervals,
+    nested_cv_intervals,
+)
 from skuncertain.model_selection._refit_rules import (
     RefitRule,
     best_lower_bound,
@@ -27,13 +32,16 @@ __all__ = [
     "CrossValScores",
     "FoldDiagnostics",
     "RefitRule",
+    "ResampledIntervals",
     "SearchPosterior",
     "SelectionCorrectedScore",
     "best_lower_bound",
+    "conservative_z_intervals",
     "cross_val_posterior",
     "fold_interval",
     "fold_posterior",
     "most_probable_best",
+    "nested_cv_intervals",
     "search_posterior",
     "selection_corrected_score",
     "simplest_equivalent",

@@ -181,7 +181,7 @@ def counting_scorer(target, metrics):
     )
 
 
-def warn_of_unknown_classes(splits, target):
+def warn_of_unknown_classes(splits, target, remedy="Use a stratified or shuffled splitter."):
     """Tell if a split tests rows of a class that it could not learn."""
     for k, (train, test) in enumerate(splits):
         known, tested = (
@@ -192,7 +192,7 @@ def warn_of_unknown_classes(splits, target):
         if unknown.size:
             warn_user(
                 f"split {k} tests rows of class {target.labels[unknown[0]]!r} but trains on none: "
-                "no model can get them right. Use a stratified or shuffled splitter.",
+                f"no model can get them right. {remedy}",
                 UserWarning,
             )
             return

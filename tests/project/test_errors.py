@@ -127,6 +127,13 @@ CASES = [
     (_validator(), (X, [0] * 6), {}, "y"),
     (_validator(), (X, None), {}, "y"),
     (model_selection.cross_val_posterior, (LogisticRegression(), X, Y), {"prior": "x"}, "prior"),
+    (model_selection.nested_cv_intervals, (LogisticRegression(), X, Y), {"n_folds": 2}, "n_folds"),
+    (
+        model_selection.conservative_z_intervals,
+        (LogisticRegression(), X, Y),
+        {"test_size": 10},
+        "test_size",
+    ),
     (model_selection.CrossValPosterior.from_cv_results, (3,), {}, "cv_results"),
     (model_selection.search_posterior, (3,), {}, "search"),
     (model_selection.search_posterior, (SEARCH,), {"n_repeats": 2}, "n_repeats"),

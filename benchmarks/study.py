@@ -1,0 +1,92 @@
+"""The benchmark of Schulz-Kümpel et al. (2024), again, for accuracy and five other metrics.
+
+Samples of 100 and 500 rows from six sets (class counts are random), six learners, 300 samples per
+cell (100 for the forest), nominal 95 %. Every method is asked for four truths: the expected
+performance of the algorithm at the training size of the method and at n, the mean of the models
+that it has fitted, and the model fitted on all rows. benchmarks/lab/resample.py says what is saved,
+lab/intervals.py what the methods make of it.
+
+Cells, seeds and replications were committed before the first run. A run that was killed goes on
+where it was; the real sets are read from the folder that SKUNCERTAIN_DATA names, else skipped.
+
+    python benchmarks/study.py [--folder FOLDER] [--write docs/benchmark_tables] [--only TEXT]
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from lab.resample import StudyCell, run
+from lab.sets import SETS
+from lab.summaries import rows_of, tables
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.tree import DecisionTreeClassifier
+from tables import restructured
+
+SEED = 2409
+REPLICATIONS, FOREST_REPLICATIONS = 300, 100
+
+
+def tree(**options):
+    return lambda seed: DecisionTreeClassifier(**options, random_state=seed)
+
+
+TREES = {
+    "tree": tree(min_samples_split=20, min_samples_leaf=7),
+    "stump": tree(max_depth=1),
+    "balanced-tree": tree(max_depth=4, min_samples_leaf=7, class_weight="balanced"),
+    "forest": lambda seed: RandomForestClassifier(50, random_state=seed),
+}
+LINEAR = {
+    "logistic": lambda seed: LogisticRegression(solver="newton-cholesky"),
+    "ridge": lambda seed: RidgeClassifier(),
+}
+
+
+def cells():
+    """All cells, the most informative first."""
+    for n in (100, 500):
+        for learner in ("tree", "logistic", "stump", "balanced-tree", "ridge"):
+            # Half of the cells: trees and logistic regression everywhere, stumps in few rows.
+            expensive = learner in ("tree", "logistic") or (learner == "stump" and n == 100)
+            for name in SETS:
+                yield cell(name, learner, n, REPLICATIONS, expensive)
+        if n == 100:
+            yield cell("bates_20", "forest", n, FOREST_REPLICATIONS, True)
+            yield cell("magic", "forest", n, FOREST_REPLICATIONS, False)
+
+
+def cell(name, learner, n, replications, expensive):
+    make = (TREES | LINEAR)[learner]
+    return StudyCell(name, learner, make, n, replications, expensive, learner in TREES)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", default="benchmarks/.results/study")
+    parser.add_argument("--write", help="folder for the tables")
+    parser.add_argument("--only", default="", help="cells whose name holds this text")
+    parser.add_argument("--no-fits", action="store_true", help="evaluate what is there")
+    options = parser.parse_args()
+    chosen = [one for one in cells() if options.only in one.key]
+    if not options.no_fits:
+        run(chosen, SEED, options.folder)
+    rows = rows_of(chosen, options.folder)
+    cpu = sum({row["cell"]: row["cpu"] for row in rows}.values())
+    error = max((row["truth"] for row in rows), default=0.0)
+    print(f"{len({row['cell'] for row in rows})} cells, {cpu / 3600:.2f} hours of fits")
+    print(f"largest error of a truth: {error:.3f} standard errors of the Wald interval")
+    for name, (header, lines) in tables(rows).items():
+        print(f"\n{name}")
+        for line in [header, *lines]:
+            print(" | ".join(map(str, line)))
+        if options.write:
+            path = Path(options.write) / f"{name}.rst.inc"
+            path.write_text(restructured(header, lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
