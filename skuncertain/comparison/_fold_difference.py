@@ -35,7 +35,6 @@ from skuncertain.model_selection._stability import (
     optimism,
     share_of_rows,
 )
-from skuncertain.posteriors._about import folds_of
 
 _PSEUDO_ROWS = 0.5  # for each of: both right, only one, only the other, neither
 _AT_ONCE = 2**18  # tests
@@ -245,8 +244,3 @@ def about_difference(rows, metric, positive, estimand):
         "estimand": estimand,
         "diagnostics": diagnostics,
     }
-
-
-def in_folds(about):
-    """Folds, weight of the rows and estimand of a comparison, in words."""
-    return f"{folds_of(about)}, row weight {about.diagnostics.omega:.2f}, estimand {about.estimand}"

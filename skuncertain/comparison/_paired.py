@@ -14,18 +14,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._utils.typing import LabelLike, MetricLike, RandomStateLike
 from skuncertain._utils.validation import check_draws, check_names, check_number, resolve_seed
 from skuncertain._utils.warnings import remember_warnings, warn_user
-from skuncertain.comparison._fold_difference import (
-    about_difference,
-    check_estimand,
-    in_folds,
-)
+from skuncertain.comparison._fold_difference import about_difference, check_estimand
 from skuncertain.comparison._fold_rows import FoldRows, is_cross_validated, read_fold_rows
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import check_pos_label, encode_together, positive_of
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import directed
-from skuncertain.posteriors._about import About
+from skuncertain.posteriors._about import About, folds_of
 from skuncertain.posteriors._difference import discordance_posterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
 
@@ -267,7 +263,7 @@ class PairedCounts:
             rope,
             metric=found.name,
             names=names,
-            method=f"{n} shared rows" + ("" if folds is None else f", {in_folds(about)}"),
+            method=f"{n} shared rows" + ("" if folds is None else f", {folds_of(about)}"),
             greater_is_better=found.greater_is_better,
             below_zero=below_zero,
             n=n,
