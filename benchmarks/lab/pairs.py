@@ -64,10 +64,10 @@ def _run(cell, n_replications, seed, folder):
         test = None
         if cell.n_test:
             rng = np.random.default_rng((*seed, 10**9))
-            size = (cell.n_test // 2,) * 2
+            size = (cell.n_test // len(cell.counts),) * len(cell.counts)
             A, B = blocks(cell, rng, size)
             # Blocks that are drawn alike are tested on the same rows: no luck of one of them.
-            test = A if cell.handicap else B, B, np.repeat([0, 1], size)
+            test = A if cell.handicap else B, B, np.repeat(np.arange(len(size)), size)
         found = [_one(cell, test, np.random.default_rng((*seed, r))) for r in range(n_replications)]
     arrays = {name: np.array([part[name] for part in found]) for name in found[0]}
     arrays["cpu"] = time.process_time() - start
