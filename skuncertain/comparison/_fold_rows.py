@@ -258,7 +258,7 @@ def read_folds(folds, y):
     """Test rows of every fold, from any way in which people tell them."""
     if is_integer(folds):
         folds = check_cv(check_integer("folds", folds, low=2, high=y.size), y, classifier=True)
-    if hasattr(folds, "split"):
+    if hasattr(folds, "split") and not isinstance(folds, str):
         return _of_splitter(folds, y)
     entries = folds if isinstance(folds, list | tuple) else None
     if entries is not None and entries and np.ndim(_first(entries)) > 0:
