@@ -46,10 +46,10 @@ _UNUSUAL, _DEPENDENT = 0.9, 1.5
 _LEAST_PART, _PART_OF_FOLDS, _MOST_MOVED = 0.3, 3.0, 6.0
 # Differences of two models. Their variance over the binomial one is at least _LEAST; a learner that
 # makes only half of its errors on rows that it learnt from, and one that moves, need more.
-_LEAST, _LEARNT, _MUCH, _APART, _MOST_FACTOR = 1.15, 0.5, 0.4, 0.5, 1.9
+_LEAST, _LEARNT, _MUCH, _APART, _MOST_FACTOR = 1.1, 0.6, 0.5, 1.0, 1.9
 # Part of the variance between models that moves with the sample in all folds alike: of smooth
 # learners, and of those with few rules to choose from, whose models repeat each other.
-_SMOOTH, _LUMPS, _CHANCE, _CERTAIN, _MOST_APART = 3.0, 4.0, 0.15, 0.2, 40.0
+_SMOOTH, _LUMPS, _CHANCE, _CERTAIN, _MOST_APART = 2.0, 6.0, 0.15, 0.1, 40.0
 
 
 @dataclass(frozen=True, eq=False)
