@@ -45,7 +45,11 @@ from skuncertain.metrics import get_metric
 REPLICATIONS, SEED, DRAWS = 500, 4001, 4000
 METRICS = ("accuracy", "recall", "f1")
 MANY = ("accuracy", "balanced_accuracy", "f1_macro")
-TREE, KNN, LOGIT = tree(max_depth=4, min_samples_leaf=4), KNeighborsClassifier(5), LogisticRegression()
+TREE, KNN, LOGIT = (
+    tree(max_depth=4, min_samples_leaf=4),
+    KNeighborsClassifier(5),
+    LogisticRegression(),
+)
 
 # name, population, learner, rows of the classes, folds, repetitions, noise of images (0: twins)
 ALIKE = [
@@ -88,7 +92,13 @@ ALIKE = [
     ("full-tree-heavy", g.heavy(5, 1.0), tree(), (130, 70), 5),
     ("knn1-levels", g.levels(5, 1.2), KNeighborsClassifier(1), (60, 60), 5),
     ("knn11-heavy", g.heavy(5, 1.0), KNeighborsClassifier(11), (100, 60), 10),
-    ("boost-levels", g.levels(6, 0.8), GradientBoostingClassifier(n_estimators=15, max_depth=2), (60, 60), 5),
+    (
+        "boost-levels",
+        g.levels(6, 0.8),
+        GradientBoostingClassifier(n_estimators=15, max_depth=2),
+        (60, 60),
+        5,
+    ),
     ("bagging-ring", g.ring(3, 1.8, 0.4), BaggingClassifier(n_estimators=8), (60, 40), 5),
     ("forest-skewed", g.skewed(5, 3, 2.2), RandomForestClassifier(12, max_depth=4), (60, 60), 5),
     ("extra-trees-wavy", g.wavy(6, 5.0), ExtraTreesClassifier(10), (60, 60), 5),
@@ -127,7 +137,7 @@ POWER = [
 
 def all_cells():
     for name, make, learner, counts, k, *more in ALIKE:
-        repeats, noise = (more + [1, 0.0][len(more) :])
+        repeats, noise = more + [1, 0.0][len(more) :]
         yield PairCell(name, make, learner, counts, k, repeats, noise, n_test=2_000)
     for name, make, first, second, counts, k in DIFFERENT:
         name = f"different-{name}"
@@ -185,6 +195,7 @@ def compare_all(found, s, metric):
 
 def truths_of(found, metric):
     """True differences of every replication: of the algorithms, the fitted and the final models."""
+
     def of(matrices):
         values = get_metric(metric).evaluate(matrices, positive=1, zero_division=0.0)
         return values[:, 1] - values[:, 0]
@@ -253,7 +264,9 @@ def alarm_table(rows):
     table = []
     for metric in dict.fromkeys(r["metric"] for r in rows):
         for way, text in WAYS.items():
-            mine = [r for r in rows if (r["metric"], r["way"]) == (metric, way) and r["cell"] in names]
+            mine = [
+                r for r in rows if (r["metric"], r["way"]) == (metric, way) and r["cell"] in names
+            ]
             if not mine:
                 continue
             share = np.array([100 * r["alarm"] / r["number"] for r in mine])
@@ -301,7 +314,11 @@ def power_table(rows):
     for name, *_ in POWER:
         for handicap in HANDICAPS:
             for metric in ("accuracy", "f1"):
-                mine = [r for r in rows if r["cell"] == f"power-{name}-{handicap}" and r["metric"] == metric]
+                mine = [
+                    r
+                    for r in rows
+                    if r["cell"] == f"power-{name}-{handicap}" and r["metric"] == metric
+                ]
                 of = {r["way"]: 100 * r["better"] / r["number"] for r in mine}
                 line = [name, metric, f"{mine[0]['true']:.3f}"]
                 table.append(line + [f"{of[way]:.0f}" for way in WAYS])

@@ -84,7 +84,9 @@ def difference_variance(rows: FoldRows, metric: Any, positive: Any) -> Differenc
         binomial=_binomial(sums, slopes, r),
         between=unbiased * _squares(sums.centred_folds()),
         stratified=sums.within_classes() / r,
-        statistic=_ratio((k - 1) * unbiased * _squares(sums.unexplained()), sums.within_classes() / r),
+        statistic=_ratio(
+            (k - 1) * unbiased * _squares(sums.unexplained()), sums.within_classes() / r
+        ),
         fewest=_disagreeing(rows, slopes) / r,
         n_folds=k,
         n_repeats=r,
@@ -188,7 +190,9 @@ def _disagreeing(rows, slopes):
     """Tests that two models answer differently, as far as the metric sees it."""
     mean = slopes.mean(axis=0)
     # Answers that move the metric alike are one answer.
-    kinds = np.array([np.unique(np.round(row / np.abs(mean).max(), 9), return_inverse=True)[1] for row in mean])
+    kinds = np.array(
+        [np.unique(np.round(row / np.abs(mean).max(), 9), return_inverse=True)[1] for row in mean]
+    )
     answers = [kinds[rows.truth, code] for code in rows.codes]
     found = np.zeros((len(answers),) * 2)
     for i, first in enumerate(answers):

@@ -106,9 +106,7 @@ def read_fold_rows(y_true, predictions, names, folds, labels, pos_label):
     `predictions` are labels ``(n,)`` or, of R repetitions, ``(n, R)``, or fitted cross-validators;
     `names` say whose they are.
     """
-    known = [
-        (name, x) for name, x in zip(names, predictions, strict=True) if is_cross_validated(x)
-    ]
+    known = [(name, x) for name, x in zip(names, predictions, strict=True) if is_cross_validated(x)]
     for name, x in known:
         refuse_if(
             isinstance(x, CrossValPosterior)
@@ -131,7 +129,9 @@ def read_fold_rows(y_true, predictions, names, folds, labels, pos_label):
     n_repeats = _repeats(tests, y.size, all_rows=not known)
     failed = {k for _, x in known for k, part in enumerate(x.predictions_) if part is None}
     kept = [k for k in range(len(tests)) if k not in failed]
-    refuse_if(not kept, "predictions", "no fold was tested by all models: there is nothing to compare.")
+    refuse_if(
+        not kept, "predictions", "no fold was tested by all models: there is nothing to compare."
+    )
     columns = [
         _in_order(x, [tests[k] for k in kept], kept, name, y.size, n_repeats)
         for name, x in zip(names, predictions, strict=True)

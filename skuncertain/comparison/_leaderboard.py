@@ -27,6 +27,9 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain._version import __version__
 from skuncertain.comparison._compare import as_posterior
+from skuncertain.comparison._fold_board import FoldBoard
+from skuncertain.comparison._fold_difference import check_estimand
+from skuncertain.comparison._fold_rows import is_cross_validated, read_fold_rows
 from skuncertain.comparison._leaderboard_report import leaderboard_report
 from skuncertain.comparison._paired import indicator
 from skuncertain.metrics._counts import ConfusionCounts
@@ -46,8 +49,9 @@ from skuncertain.posteriors._question import (
 
 _RANK_DRAWS = 4000  # behind rank probabilities that would take too long exactly
 _WANTED = (
-    "every model in results must be ConfusionCounts, a single posterior or, with y_true=, "
-    "predicted labels, got {}. Models on the same folds are compared two at a time: compare_cv."
+    "every model in results must be ConfusionCounts, a single posterior, a fitted "
+    "BayesianCrossValidator or, with y_true=, predicted labels, got {}. Models of which only fold "
+    "scores are known are compared two at a time: compare_cv."
 )
 
 
@@ -248,6 +252,8 @@ class Leaderboard(HasReport):
             "kind": self.kind,
             "prior": self.prior,
             "method": self.method,
+            "n_folds": asked["n_folds"],
+            "n_repeats": asked["n_repeats"],
             **{name: asked[name] for name in QUESTION},
             "differs": self.differs,
             "n_draws": self.n_draws,
@@ -274,6 +280,8 @@ def leaderboard(
     *,
     metric: MetricLike | None = None,
     y_true: ArrayLike | None = None,
+    folds: Any = None,
+    estimand: str | None = None,
     prior: PriorLike = "auto",
     labels: Any = None,
     pos_label: LabelLike = None,
@@ -288,12 +296,16 @@ def leaderboard(
     ----------
     results : dict or list
         Name and result of every model; a list is numbered. A result is ConfusionCounts, a posterior
-        or, with `y_true`, an array of predicted labels.
+        or, with `y_true`, an array of predicted labels; or a cross-validator that was fitted with
+        ``keep_predictions=True``, all of them on the same splits.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Posteriors bring theirs.
     y_true : array-like of shape (n,), default=None
         True labels of the rows that all models have predicted. Give it whenever rows are shared:
         the models are then compared on the same rows, by the Bayesian bootstrap over rows.
+    folds, estimand : object, default=None
+        With `y_true`: folds of out-of-fold predictions, see :func:`compare_paired`. With these or
+        cross-validators: whose performance, by default that of the algorithms.
     prior : str, float or array-like of shape (C, C), default="auto"
         For counts, see :meth:`ConfusionCounts.posterior`. With `y_true` a number, by default 1/2,
         as in :func:`compare_paired`: pseudo-rows on which all, none or one of the models is right.
@@ -349,9 +361,24 @@ def leaderboard(
         f"every model in results must have one matrix, got a stack of shape {stack}.",
     )
     options = {"level": level, "kind": kind, "n_draws": n_draws, "random_state": random_state}
-    if y_true is not None:
+    folded = folds is not None or any(map(is_cross_validated, entries))
+    estimand = check_estimand(estimand, folded)
+    if folded or y_true is not None:
+        rows = None
+        if folded:
+            said = [f"model {name!r}" for name in names]
+            rows = read_fold_rows(y_true, entries, said, folds, labels, pos_label)
         found = _of_shared_rows(
-            names, entries, metric, y_true, labels, pos_label, prior=prior, **options
+            names,
+            entries,
+            metric,
+            y_true,
+            labels,
+            pos_label,
+            rows,
+            estimand,
+            prior=prior,
+            **options,
         )
         return Leaderboard(names=names, level=level, kind=kind, **found)
     refuse_if(labels is not None, "labels", "labels belong to predictions: give y_true as well.")
@@ -472,21 +499,31 @@ def _rank_by_draws(posteriors, up, n_draws, random_state):
     return rank_draws(draws if up else -draws), _drawn("independent", n_draws, seed)
 
 
-def _of_shared_rows(
-    names, entries, metric, y_true, labels, pos_label, *, level, kind, n_draws, random_state, prior
-):
-    """Bayesian bootstrap: every row gets an exponential weight, the same for all models."""
+def _of_shared_rows(  # long: two sources of rows, one way to a ranking
+    names, entries, metric, y_true, labels, pos_label, rows, estimand, *,
+    level, kind, n_draws, random_state, prior,
+):  # fmt: skip
+    """Bayesian bootstrap: every row gets an exponential weight, the same for all models.
+
+    `rows` are those of folds, or None.
+    """
     prior = check_number("prior", resolve_number(prior, 0.5), low=0, high=1e6)
-    metric = directed("accuracy" if metric is None else metric)
-    truth, codes, labels = encode_together(
-        y_true,
-        entries,
-        labels,
-        pos_label,
-        names=[f"model {name!r}" for name in names],
-        parameter="results",
-    )
-    positive, size, n = positive_of(metric, labels, pos_label, y_true), len(labels), truth.size
+    metric, board = directed("accuracy" if metric is None else metric), None
+    if rows is None:
+        truth, codes, labels = encode_together(
+            y_true,
+            entries,
+            labels,
+            pos_label,
+            names=[f"model {name!r}" for name in names],
+            parameter="results",
+        )
+        positive, n = positive_of(metric, labels, pos_label, y_true), truth.size
+    else:
+        truth, codes, labels, n = rows.truth, rows.codes, rows.labels, rows.n
+        positive = positive_of(metric, labels, rows.pos_label)
+        board = FoldBoard.of(rows, metric, positive, estimand)
+    size = len(labels)
     seed = resolve_seed(random_state)
     if n_draws is None:
         n_draws = int(np.clip(4e9 / (n * len(names)), 1000, 10_000))
@@ -494,6 +531,7 @@ def _of_shared_rows(
     # Rows on which all models agree in the same way are one row with a gamma weight.
     cells = np.stack([truth * size + code for code in codes], axis=1)
     kinds, number = np.unique(cells, axis=0, return_counts=True)
+    number = number if board is None else number * board.weight / rows.n_repeats
     more, weight = _pseudo_rows(len(names), size, prior)
     kinds, number = np.concatenate([kinds, more]), np.concatenate([number, weight])
     to_matrix = [indicator(cell, size**2) for cell in kinds.T]
@@ -504,8 +542,13 @@ def _of_shared_rows(
             matrices = (matrix @ weight.T).T.reshape(-1, size, size)
             draws[k, place] = metric.evaluate(matrices, positive=positive, zero_division=0.0)
     label = class_of(metric, labels, positive)
-    about = About(metric=metric.name, range=metric.range, pos_label=label, estimand="final")
-    posterior = DrawsPosterior(draws, seed=seed, about=about)
+    about = About(metric=metric.name, range=metric.range, pos_label=label, estimand=estimand)
+    posterior: Any = DrawsPosterior(draws, seed=seed, about=about)
+    how = f"{n} shared rows"
+    if board is not None:
+        about = replace(about, **board.about())
+        draws, how = board.widen(draws, seed), board.method(about)
+        posterior = board.posteriors(seed)
     return {
         "metric": metric.name,
         "about": about,
@@ -513,7 +556,7 @@ def _of_shared_rows(
         "n": n,
         **_intervals(posterior, level, kind),
         **vars(rank_draws(draws if metric.greater_is_better else -draws)),
-        **_drawn(f"{n} shared rows", n_draws, seed),
+        **_drawn(how, n_draws, seed),
     }
 
 

@@ -129,7 +129,9 @@ class ComparisonResult(HasReport):
     def __repr__(self):
         a, b = self.names
         of = f" in {self.question}" if self.metric else ""
-        weight = "" if self.omega is None else f"omega={self.omega:.2f}, estimand={self.estimand!r}, "
+        weight = (
+            "" if self.omega is None else f"omega={self.omega:.2f}, estimand={self.estimand!r}, "
+        )
         tail = f"{self.method}, {weight}rope={self.rope:g}"
         tail += f"; {self.differs}" if self.differs else ""
         if self.difference.shape:

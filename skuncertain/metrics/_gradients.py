@@ -52,7 +52,9 @@ def value_slope(matrix, metric, positive):
     slope, odds = metric_slope(matrix, metric, positive), proportion_odds(metric)
     if odds in (None, 1):
         return slope
-    hits, misses = (_total(matrix * mask) for mask in proportion_masks(metric, matrix.shape[-1], positive))
+    hits, misses = (
+        _total(matrix * mask) for mask in proportion_masks(metric, matrix.shape[-1], positive)
+    )
     # The value has odds times those of the proportion.
     return slope * odds * ((hits + misses) / (odds * hits + misses)) ** 2
 

@@ -267,9 +267,7 @@ class ScoredRows:
         tp, fn, fp, tn = np.moveaxis(cells, 0, -1)
         if self.tested_in is None:
             tp, fn, fp, tn = (cell[..., 0] for cell in (tp, fn, fp, tn))
-        return ConfusionCounts.from_binary(
-            tp=tp, fn=fn, fp=fp, tn=tn, labels=pair, pos_label=label
-        )
+        return ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn, labels=pair, pos_label=label)
 
     def rate_weights(self):
         """Weight of the rows of the positive and of the other class, where single rates are asked."""

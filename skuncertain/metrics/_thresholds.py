@@ -579,4 +579,3 @@ def _check_thresholds(thresholds, score, operating):
         )
         found = np.union1d(found, [float(number)])
     return found
-

@@ -229,7 +229,9 @@ def optimism(matrices, tested, n_repeats):
     folds = matrices.shape[-4] / n_repeats
     shown = matrices.sum(axis=(-4, -3)) / n_repeats  # every row by K models, K - 1 of which know it
     learnt = (shown - tested) / max(folds - 1, 1)
-    errors = [part.sum(axis=(-2, -1)) - np.trace(part, axis1=-2, axis2=-1) for part in (tested, learnt)]
+    errors = [
+        part.sum(axis=(-2, -1)) - np.trace(part, axis1=-2, axis2=-1) for part in (tested, learnt)
+    ]
     return np.clip((errors[0] - errors[1]) / (errors[0] + 2), 0.0, 1.0)
 
 

@@ -96,7 +96,9 @@ def test_variances_by_definition(name, n_repeats):
     ]
     found = difference_variance(rows, get_metric(name), 1).pair(0, 1)
     assert found.binomial == pytest.approx(binomial, rel=1e-6)
-    assert found.between == pytest.approx(k / (k - 1) * np.square(of_folds).sum() / n_repeats, rel=1e-6)
+    assert found.between == pytest.approx(
+        k / (k - 1) * np.square(of_folds).sum() / n_repeats, rel=1e-6
+    )
     jack = (k - 1) / k * np.square(np.array(theta) - np.mean(theta)).sum() / n_repeats
     assert found.jackknife == pytest.approx(jack, rel=1e-6)
     counts = rows.truth == 1 if name == "recall" else np.ones(u.size, dtype=bool)
@@ -113,7 +115,9 @@ def test_variances_of_more_classes(name):
     np.testing.assert_allclose(found.binomial, found.binomial.T, rtol=1e-12)
     np.testing.assert_allclose(np.diagonal(found.between), 0, atol=1e-20)
     one = difference_variance(
-        FoldRows(rows.truth, [rows.codes[2], rows.codes[0]], rows.fold, 1, rows.labels), metric, None
+        FoldRows(rows.truth, [rows.codes[2], rows.codes[0]], rows.fold, 1, rows.labels),
+        metric,
+        None,
     ).pair(0, 1)
     assert found.between[0, 2] == pytest.approx(one.between, rel=1e-9)
     # As many bootstrap samples of rows as it takes to see the variance.
@@ -130,12 +134,18 @@ def test_variances_of_more_classes(name):
 def test_one_class_of_many_is_one_against_the_rest():
     rows = random_rows(3, size=4, n=200)
     two = FoldRows(
-        (rows.truth == 2).astype(int), [(c == 2).astype(int) for c in rows.codes], rows.fold, 1, (0, 1)
+        (rows.truth == 2).astype(int),
+        [(c == 2).astype(int) for c in rows.codes],
+        rows.fold,
+        1,
+        (0, 1),
     )
     for name in ("recall", "f1", "precision"):
         found = difference_variance(rows, get_metric(name), 2).pair(0, 1)
         expected = difference_variance(two, get_metric(name), 1).pair(0, 1)
-        assert found.omega("algorithm") == pytest.approx(float(expected.omega("algorithm")), rel=1e-12)
+        assert found.omega("algorithm") == pytest.approx(
+            float(expected.omega("algorithm")), rel=1e-12
+        )
 
 
 def test_beta_of_weighed_rows():
@@ -183,11 +193,13 @@ def test_rule_of_pairs():
     moved, hope, same = [1.0, 1.0, 20.0, 20.0], [0.0, 0.9, 0.1, 0.1], [0.1, 0.1, 0.1, 0.6]
     found = rules_of_pairs(np.array(moved), np.array(hope), np.array(same), 10)
     quiet, heart, chaos, lumps = np.diagonal(found["factor"])
-    assert quiet == pytest.approx(1.1) and heart == pytest.approx(1.7)
+    assert quiet == pytest.approx(1.1)
+    assert heart == pytest.approx(1.7)
     assert chaos == lumps == pytest.approx(1.9)
     parts = np.diagonal(found["part"])
     assert parts[0] == parts[1] == pytest.approx(2 * 10 / 81)
-    assert parts[2] == pytest.approx(0.02 * 10 / 81) and parts[3] == pytest.approx(5.42 * 10 / 81)
+    assert parts[2] == pytest.approx(0.02 * 10 / 81)
+    assert parts[3] == pytest.approx(5.42 * 10 / 81)
     assert found["factor"][0, 1] == pytest.approx((quiet + heart) / 2)
     assert found["movement"][0, 2] == 20
 
@@ -238,7 +250,8 @@ def test_folds_whose_rows_depend_on_each_other():
     a, b = fold % 2, 1 - fold % 2
     result = compare_paired(y, a, b, folds=fold)
     assert result.omega < 0.02
-    assert 0.05 < result.p_worse < 0.95 and compare_paired(y, a, b).p_worse < 1e-5
+    assert 0.05 < result.p_worse < 0.95
+    assert compare_paired(y, a, b).p_worse < 1e-5
 
 
 def test_signs_of_models_by_definition():
@@ -284,7 +297,8 @@ def test_large_data_are_fast():
     start = time.perf_counter()
     result = compare_paired(y, a, b, folds=fold)
     assert time.perf_counter() - start < 20
-    assert result.n == n and 0.4 < result.omega < 0.7
+    assert result.n == n
+    assert 0.4 < result.omega < 0.7
 
 
 def test_many_classes():
@@ -292,7 +306,8 @@ def test_many_classes():
     y = rng.integers(300, size=3000)
     a, b = (np.where(rng.random(3000) < p, y, rng.integers(300, size=3000)) for p in (0.5, 0.6))
     result = compare_paired(y, a, b, folds=np.arange(3000) % 10)
-    assert result.p_better > 0.999 and 0.4 < result.omega < 0.7
+    assert result.p_better > 0.999
+    assert 0.4 < result.omega < 0.7
 
 
 @pytest.mark.slow

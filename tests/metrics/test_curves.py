@@ -384,8 +384,10 @@ def test_rows_of_folds_count_less_in_bands(make, band, data):
     plain = make(y, score, band=band)
     grid = np.linspace(0.05, 0.95, 19)
     (low, high), (low_1, high_1) = found.at(grid), plain.at(grid)
-    assert all(0.3 < weight < 0.75 for weight in found.omega) and plain.omega == (1, 1)
-    assert "omega" in repr(found) and "omega" not in repr(plain)
+    assert all(0.3 < weight < 0.75 for weight in found.omega)
+    assert plain.omega == (1, 1)
+    assert "omega" in repr(found)
+    assert "omega" not in repr(plain)
     assert found.to_dict()["omega"] == list(found.omega)
     # As many rows as all of them are worth: about 1 / sqrt(omega) times as wide.
     assert 1.1 < np.mean(high - low) / np.mean(high_1 - low_1) < 1.8
@@ -407,7 +409,10 @@ def test_band_with_the_published_weight_is_that_of_fewer_rows():
     places = np.array([0.1, 0.3, 0.6])
     low, high = band.at(places)
     ranked = (np.arange(125) + 0.5) / 125
-    fewer = [stats.norm.ppf(ranked), stats.norm.ppf(ranked) + 1]  # the true curve, as evenly as can be
+    fewer = [
+        stats.norm.ppf(ranked),
+        stats.norm.ppf(ranked) + 1,
+    ]  # the true curve, as evenly as can be
     known = roc_band(np.repeat([0, 1], 125), np.concatenate(fewer), band="pointwise")
     low_125, high_125 = known.at(places)
     np.testing.assert_allclose(high - low, high_125 - low_125, rtol=0.25)

@@ -333,7 +333,8 @@ def test_folds_of_a_cross_validator_weigh_their_rows(data):
     assert (plain["n_folds"], plain["estimand"]) == (5, "fitted")
     assert plain["omega"]["recall"] == report.omega["recall"].tolist()
     text = " ".join(str(report.report()).split())
-    assert "estimated from the folds" in text and "models of these folds, on average" in text
+    assert "estimated from the folds" in text
+    assert "models of these folds, on average" in text
     again = pickle.loads(pickle.dumps(report))
     assert again.posterior("f1", 0.5).interval() == report.posterior("f1", 0.5).interval()
     # Another prior, and an omega that was given
