@@ -18,9 +18,13 @@ from skuncertain._utils.validation import (
     resolve_seed,
 )
 from skuncertain._utils.warnings import remember_warnings, silence, warn_user
+from skuncertain.comparison._fold_difference import check_estimand
+from skuncertain.comparison._fold_rows import is_cross_validated, read_fold_rows
 from skuncertain.comparison._fold_scores import check_same_splits, fold_scores
+from skuncertain.comparison._paired import PairedCounts
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, get_metric
 from skuncertain.model_selection._fold_t import score_posterior
 from skuncertain.model_selection._score_names import fits_range, known_range
@@ -30,8 +34,8 @@ from skuncertain.posteriors._difference import difference_of, probability_below
 from skuncertain.posteriors._question import ways_that_differ
 
 _WANTED = (
-    "a and b must be ConfusionCounts or posteriors, got {}. Predictions of the same rows go to "
-    "compare_paired, fold scores to compare_cv."
+    "a and b must be ConfusionCounts, posteriors or two fitted BayesianCrossValidators, got {}. "
+    "Predictions of the same rows go to compare_paired, fold scores to compare_cv."
 )
 
 
@@ -44,27 +48,33 @@ def compare(
     rope: float = 0.0,
     prior: PriorLike = "auto",
     pos_label: LabelLike = None,
+    estimand: str | None = None,
     names: Any = ("A", "B"),
     n_draws: int | None = None,
     random_state: RandomStateLike = None,
 ) -> ComparisonResult:
-    """Compare two models that were tested on different rows.
+    """Compare two models that were tested on different rows, or two cross-validators.
 
     Parameters
     ----------
-    a, b : ConfusionCounts or Posterior
+    a, b : ConfusionCounts, Posterior or BayesianCrossValidator
         Counts, or posteriors of the same question: metric, class, prevalence, estimand. They are
         taken as independent: models that were tested on the same rows belong into
-        :func:`compare_paired`, which is far more powerful.
+        :func:`compare_paired`, which is far more powerful. Two cross-validators that were fitted
+        on the same splits with ``keep_predictions=True`` are compared row by row, as there.
     metric : str, Metric or callable, default=None
-        See :func:`get_metric`. Needed for counts; posteriors bring theirs.
+        See :func:`get_metric`. Needed for counts; posteriors bring theirs; of cross-validators it
+        is accuracy by default.
     rope : float, default=0.0
         Region of practical equivalence: differences up to `rope`, in units of the metric, count as
         none.
     prior : str, float or array-like of shape (C, C), default="auto"
-        For counts, see :meth:`ConfusionCounts.posterior`.
+        For counts, see :meth:`ConfusionCounts.posterior`; for cross-validators a number, see
+        :func:`compare_paired`.
     pos_label : label, default=None
-        For counts, the positive class.
+        For counts and cross-validators, the positive class.
+    estimand : {"algorithm", "fitted", "final"}, default=None
+        For cross-validators, see :func:`compare_paired`.
     names : tuple of two str, default=("A", "B")
         What to call them.
     n_draws : int, default=None
@@ -91,6 +101,16 @@ def compare(
     >>> round(compare(a, b, metric="f1").p_better, 3)
     0.457
     """
+    if is_cross_validated(a) or is_cross_validated(b):
+        return _cross_validators(
+            (a, b), metric, rope, prior, pos_label, estimand, names, n_draws, random_state
+        )
+    refuse_if(
+        estimand is not None,
+        "estimand",
+        "estimand is for cross-validators; counts are those of one model, and posteriors have "
+        "theirs.",
+    )
     names, seed = check_names(names), resolve_seed(random_state)
     options = {"prior": prior, "pos_label": pos_label, "n_draws": n_draws, "random_state": seed}
     left, right = (
@@ -110,6 +130,23 @@ def compare(
         n=f"{rows[0]:g} and {rows[1]:g}" if len(rows) == 2 else None,
         prior="; ".join(dict.fromkeys(p.prior for p in (left, right) if p.prior)) or None,
         differs=ways_that_differ(zip(names, (left, right), strict=True)),
+    )
+
+
+def _cross_validators(pair, metric, rope, prior, pos_label, estimand, names, n_draws, random_state):
+    """Two cross-validators on the same splits, row by row."""
+    for side, x in zip(("a", "b"), pair, strict=True):
+        refuse_if(not is_cross_validated(x), side, _WANTED.format(type(x).__name__))
+    rows = read_fold_rows(None, list(pair), ("a", "b"), None, None, pos_label)
+    return PairedCounts.from_fold_rows(rows).compare(
+        metric="accuracy" if metric is None else metric,
+        rope=rope,
+        prior=resolve_number(prior, 0.5),
+        names=names,
+        n_draws=n_draws,
+        random_state=random_state,
+        folds=rows,
+        estimand=check_estimand(estimand, folded=True),
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skuncertain._numerics.best_of_many import PAIR_LIMIT
-from skuncertain._numerics.fold_ranking import tie_groups
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._reporting.text import level_text
@@ -29,22 +28,21 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain._version import __version__
 from skuncertain.comparison._compare import as_posterior
+from skuncertain.comparison._fold_difference import check_estimand
+from skuncertain.comparison._fold_rows import is_cross_validated
 from skuncertain.comparison._leaderboard_ranks import (
     about_draws,
     rank_by_draws,
     rank_drawn,
     rank_exactly,
-    row_draws,
 )
 from skuncertain.comparison._leaderboard_report import leaderboard_report
+from skuncertain.comparison._leaderboard_rows import SharedRows
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._labels import encode_together, positive_of
-from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, directed
 from skuncertain.posteriors._about import QUESTION, About
 from skuncertain.posteriors._beta import BetaPosterior, stack_betas
-from skuncertain.posteriors._draws import DrawsPosterior
 from skuncertain.posteriors._interval import Interval
 from skuncertain.posteriors._question import (
     check_same_question,
@@ -53,8 +51,9 @@ from skuncertain.posteriors._question import (
 )
 
 _WANTED = (
-    "every model in results must be ConfusionCounts, a single posterior or, with y_true=, "
-    "predicted labels, got {}. Models on the same folds are compared two at a time: compare_cv."
+    "every model in results must be ConfusionCounts, a single posterior, a fitted "
+    "BayesianCrossValidator or, with y_true=, predicted labels, got {}. Models of which only fold "
+    "scores are known are compared two at a time: compare_cv."
 )
 
 
@@ -267,6 +266,8 @@ class Leaderboard(HasReport):
             "kind": self.kind,
             "prior": self.prior,
             "method": self.method,
+            "n_folds": asked["n_folds"],
+            "n_repeats": asked["n_repeats"],
             **{name: asked[name] for name in QUESTION},
             "differs": self.differs,
             "shrinkage": self.shrinkage,
@@ -296,6 +297,8 @@ def leaderboard(
     *,
     metric: MetricLike | None = None,
     y_true: ArrayLike | None = None,
+    folds: Any = None,
+    estimand: str | None = None,
     prior: PriorLike = "auto",
     labels: Any = None,
     pos_label: LabelLike = None,
@@ -311,12 +314,16 @@ def leaderboard(
     ----------
     results : dict or list
         Name and result of every model; a list is numbered. A result is ConfusionCounts, a posterior
-        or, with `y_true`, an array of predicted labels.
+        or, with `y_true`, an array of predicted labels; or a cross-validator that was fitted with
+        ``keep_predictions=True``, all of them on the same splits.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Posteriors bring theirs.
     y_true : array-like of shape (n,), default=None
         True labels of the rows that all models have predicted. Give it whenever rows are shared:
         the models are then compared on the same rows, by the Bayesian bootstrap over rows.
+    folds, estimand : object, default=None
+        With `y_true`: folds of out-of-fold predictions, see :func:`compare_paired`. With these or
+        cross-validators: whose performance, by default that of the algorithms.
     prior : str, float or array-like of shape (C, C), default="auto"
         For counts, see :meth:`ConfusionCounts.posterior`. With `y_true` a number, by default 1/2,
         as in :func:`compare_paired`: pseudo-rows on which all, none or one of the models is right.
@@ -371,9 +378,17 @@ def leaderboard(
         f"every model in results must have one matrix, got a stack of shape {stack}.",
     )
     options = {"n_draws": n_draws, "random_state": random_state, "shrinkage": shrinkage}
-    if y_true is not None:
+    folded = folds is not None or any(map(is_cross_validated, entries))
+    estimand = check_estimand(estimand, folded)
+    if folded or y_true is not None:
         found = _of_shared_rows(
-            names, entries, metric, y_true, labels, pos_label, level, kind, prior=prior, **options
+            SharedRows.read(names, entries, y_true, folds, labels, pos_label),
+            metric,
+            estimand,
+            level,
+            kind,
+            prior=prior,
+            **options,
         )
         return Leaderboard(names=names, level=level, kind=kind, shrinkage=shrinkage, **found)
     refuse_if(labels is not None, "labels", "labels belong to predictions: give y_true as well.")
@@ -464,53 +479,28 @@ def _intervals(posteriors, level, kind):
 
 
 def _of_shared_rows(
-    names,
-    entries,
-    metric,
-    y_true,
-    labels,
-    pos_label,
-    level,
-    kind,
-    *,
-    n_draws,
-    random_state,
-    prior,
-    shrinkage,
+    rows, metric, estimand, level, kind, *, prior, n_draws, random_state, shrinkage
 ):
     """Bayesian bootstrap: every row gets an exponential weight, the same for all models."""
     prior = check_number("prior", resolve_number(prior, 0.5), low=0, high=1e6)
-    metric = directed("accuracy" if metric is None else metric)
-    truth, codes, labels = encode_together(
-        y_true,
-        entries,
-        labels,
-        pos_label,
-        names=[f"model {name!r}" for name in names],
-        parameter="results",
-    )
-    positive, size, n = positive_of(metric, labels, pos_label, y_true), len(labels), truth.size
-    seed, codes = resolve_seed(random_state), np.stack(codes)
-    group = tie_groups(codes)
-    codes = codes[np.unique(group, return_index=True)[1]]  # one model of every group
+    metric, seed = directed("accuracy" if metric is None else metric), resolve_seed(random_state)
     if n_draws is None:
-        n_draws = int(np.clip(4e9 / (n * len(codes)), 1000, 10_000))
+        n_draws = int(np.clip(4e9 / (rows.n * rows.n_groups), 1000, 10_000))
     check_draws(n_draws, 1)
-    draws = row_draws(truth * size + codes, metric, positive, size, prior, n_draws, seed)
-    label = class_of(metric, labels, positive)
-    about = About(metric=metric.name, range=metric.range, pos_label=label, estimand="final")
-    posterior = DrawsPosterior(draws, seed=seed, about=about)
-    own = _intervals(posterior, level, kind)
+    drawn = rows.draw(metric, estimand, prior, n_draws, seed)
+    own = _intervals(drawn.posterior, level, kind)
     up = metric.greater_is_better
-    ranking, shrunk = rank_drawn(draws, group, up, metric.range, seed, shrinkage, shared=True)
+    ranking, shrunk = rank_drawn(
+        drawn.draws, rows.group, up, metric.range, seed, shrinkage, shared=True
+    )
     return {
         "metric": metric.name,
-        "about": about,
+        "about": drawn.about,
         "prior": f"{prior:g} pseudo-rows per kind of agreement",
-        "n": n,
-        "tie_group": group,
-        **{name: np.asarray(values)[group] for name, values in own.items()},
+        "n": rows.n,
+        "tie_group": rows.group,
+        **{name: np.asarray(values)[rows.group] for name, values in own.items()},
         **vars(ranking),
         **shrunk,
-        **about_draws(f"{n} shared rows", n_draws, seed),
+        **about_draws(drawn.how, n_draws, seed),
     }

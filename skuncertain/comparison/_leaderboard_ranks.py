@@ -90,10 +90,14 @@ def _shrunk(found):
     return {"p_equal": found.p_equal, "shrinkage_weight": found.weight}
 
 
-def row_draws(cells, metric, positive, size, prior, n_draws, seed):
-    """Draws of the metric of every model, from the cells ``(models, rows)`` of the same rows."""
+def row_draws(cells, metric, positive, size, prior, n_draws, seed, row_weight=1.0):
+    """Draws of the metric of every model, from the cells ``(models, rows)`` of the same rows.
+
+    Every row counts `row_weight`.
+    """
     # Rows on which all models agree in the same way are one row with a gamma weight.
     kinds, number = np.unique(cells.T, axis=0, return_counts=True)
+    number = number * row_weight
     more, weight = _pseudo_rows(len(cells), size, prior)
     kinds, number = np.concatenate([kinds, more]), np.concatenate([number, weight])
     to_matrix = [indicator(cell, size**2) for cell in kinds.T]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._utils.typing import LabelLike, MetricLike, RandomStateLike
 from skuncertain._utils.validation import check_draws, check_names, check_number, resolve_seed
 from skuncertain._utils.warnings import remember_warnings, warn_user
+from skuncertain.comparison._fold_difference import about_difference, check_estimand
+from skuncertain.comparison._fold_rows import FoldRows, is_cross_validated, read_fold_rows
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import check_pos_label, encode_together, positive_of
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import directed
-from skuncertain.posteriors._about import About
+from skuncertain.posteriors._about import About, folds_of
 from skuncertain.posteriors._difference import discordance_posterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
 
@@ -30,12 +32,14 @@ _MOST_JOINT_CELLS = 40_000  # beyond (34 classes), the prior goes to cells that 
 @remember_warnings
 def compare_paired(
     y_true: ArrayLike,
-    pred_a: ArrayLike,
-    pred_b: ArrayLike,
+    pred_a: Any,
+    pred_b: Any,
     *,
     metric: MetricLike = "accuracy",
     rope: float = 0.0,
     prior: float = 0.5,
+    folds: Any = None,
+    estimand: str | None = None,
     labels: Any = None,
     pos_label: LabelLike = None,
     names: Any = ("A", "B"),
@@ -48,8 +52,9 @@ def compare_paired(
     ----------
     y_true : array-like of shape (n,)
         True labels.
-    pred_a, pred_b : array-like of shape (n,)
-        Predicted labels of the two models.
+    pred_a, pred_b : array-like of shape (n,) or (n, R), or BayesianCrossValidator
+        Predicted labels of the two models, R times if folds are repeated; or cross-validators that
+        were fitted with ``keep_predictions=True``, on the same splits.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     rope : float, default=0.0
@@ -57,6 +62,12 @@ def compare_paired(
     prior : float, default=0.5
         Pseudo-rows on each of four cells: both right, only A, only B, neither. Spread evenly over
         what the cell consists of.
+    folds : int, splitter, list or array-like of shape (n,) or (n, R), default=None
+        Where predictions come from ``cross_val_predict``: the ``cv`` that it was given, the test
+        rows of every fold, or the fold of every row. None: each of the two is one model.
+    estimand : {"algorithm", "fitted", "final"}, default=None
+        In folds: whether the one *algorithm* is better than the other on average over training sets
+        like these (the default), the models *fitted* here, or the *final* models of all rows.
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
@@ -84,6 +95,11 @@ def compare_paired(
     Rows on which both are right, or both wrong, say nothing about who is better. Pairing removes
     their noise: at 5 % disagreement it is worth about three times the rows.
 
+    Out-of-fold predictions are those of K models, which share training rows. Taken for independent
+    rows they give too many false alarms, so with folds known rows count omega < 1 each. Two
+    cross-validators also know how much their models differ: omega is then better known, and nearer
+    to 1 for stable learners.
+
     Examples
     --------
     >>> from skuncertain import compare_paired
@@ -94,7 +110,15 @@ def compare_paired(
     >>> round(result.p_worse, 4)  # A is right on 8 rows that B gets wrong, B on 5
     0.7967
     """
-    paired = PairedCounts.from_predictions(y_true, pred_a, pred_b, labels, pos_label)
+    folded = folds is not None or is_cross_validated(pred_a) or is_cross_validated(pred_b)
+    estimand, rows = check_estimand(estimand, folded), None
+    if folded:
+        rows = read_fold_rows(
+            y_true, [pred_a, pred_b], ("pred_a", "pred_b"), folds, labels, pos_label
+        )
+        paired = PairedCounts.from_fold_rows(rows)
+    else:
+        paired = PairedCounts.from_predictions(y_true, pred_a, pred_b, labels, pos_label)
     return paired.compare(
         metric=metric,
         rope=rope,
@@ -102,6 +126,8 @@ def compare_paired(
         names=names,
         n_draws=n_draws,
         random_state=random_state,
+        folds=rows,
+        estimand=estimand,
     )
 
 
@@ -146,15 +172,24 @@ class PairedCounts:
             y_true, [pred_a, pred_b], labels, pos_label, names=("pred_a", "pred_b")
         )
         pos_label = check_pos_label(labels, pos_label, y_true, pred_a, pred_b)
-        size = len(labels)
-        codes = (y * size + a) * size + b
-        if size**3 <= _MOST_JOINT_CELLS:  # counting is much faster than sorting
-            numbers = np.bincount(codes, minlength=size**3)
-            codes = np.flatnonzero(numbers)
-            numbers = numbers[codes]
-        else:
-            codes, numbers = np.unique(codes, return_counts=True)
-        return cls(np.column_stack(_parts(codes, size)), numbers, labels, pos_label)
+        return cls(*_count(y, a, b, len(labels)), labels, pos_label)
+
+    @classmethod
+    def from_fold_rows(cls, rows: FoldRows) -> PairedCounts:
+        """Count the rows of two models in folds; a row that was tested R times counts once.
+
+        Parameters
+        ----------
+        rows : FoldRows
+            The rows.
+
+        Returns
+        -------
+        PairedCounts
+            The counts.
+        """
+        cells, numbers = _count(rows.truth, *rows.codes, len(rows.labels))
+        return cls(cells, numbers / rows.n_repeats, rows.labels, rows.pos_label)
 
     def counts(self, model: int) -> ConfusionCounts:
         """Confusion matrix of one of the models.
@@ -183,13 +218,17 @@ class PairedCounts:
         names: Any = ("A", "B"),
         n_draws: int | None = None,
         random_state: RandomStateLike = None,
+        folds: FoldRows | None = None,
+        estimand: str = "final",
     ) -> ComparisonResult:
         """Compare the models.
 
         Parameters
         ----------
-        metric, rope, prior, names, n_draws, random_state : object
+        metric, rope, prior, names, n_draws, random_state, estimand : object
             See :func:`compare_paired`.
+        folds : FoldRows, default=None
+            The rows behind the counts, if they were tested in folds.
 
         Returns
         -------
@@ -206,24 +245,31 @@ class PairedCounts:
             prior=f"{prior:g} per agreement cell",
             closing=False,
             pos_label=class_of(found, self.labels, positive),
-            estimand="final",
+            estimand=estimand,
         )
+        weighed = self
+        if folds is not None:
+            known = about_difference(folds, found, positive, estimand)
+            about = replace(about, **known)
+            weighed = replace(self, numbers=known["diagnostics"].omega * self.numbers)
         if found.name in _EXACT and prior > 0:
-            difference, below_zero = self._discordance(found.name, positive, prior, about)
+            difference, below_zero = weighed._discordance(found.name, positive, prior, about)
         else:
             below_zero = None
-            difference = self._joint_draws(found, positive, prior, n_draws, random_state, about)
-        n = int(self.numbers.sum())
+            difference = weighed._joint_draws(found, positive, prior, n_draws, random_state, about)
+        n = int(self.numbers.sum()) if folds is None else folds.n
         return judge(
             difference,
             rope,
             metric=found.name,
             names=names,
-            method=f"{n} shared rows",
+            method=f"{n} shared rows" + ("" if folds is None else f", {folds_of(about)}"),
             greater_is_better=found.greater_is_better,
             below_zero=below_zero,
             n=n,
             prior=about.prior,
+            n_folds=about.n_folds,
+            n_repeats=about.n_repeats,
         )
 
     def _discordance(self, name, positive, prior, about):
@@ -298,6 +344,18 @@ class PairedCounts:
         more, order = np.setdiff1d(more, codes), np.argsort(codes)
         counts = np.concatenate([self.numbers[order], np.zeros(more.size)])
         return np.concatenate([codes[order], more]), counts
+
+
+def _count(y, a, b, size):
+    """Cells (truth, answer of A, answer of B) that occur, and how often."""
+    codes = (y * size + a) * size + b
+    if size**3 <= _MOST_JOINT_CELLS:  # counting is much faster than sorting
+        numbers = np.bincount(codes, minlength=size**3)
+        codes = np.flatnonzero(numbers)
+        numbers = numbers[codes]
+    else:
+        codes, numbers = np.unique(codes, return_counts=True)
+    return np.column_stack(_parts(codes, size)), numbers
 
 
 def _parts(codes, size):

@@ -61,6 +61,7 @@ def comparison_report(result, level, kind, digits=None):
             "method": result.method,
             "n": result.n,
             "k": None if n_folds is None else folds_text(n_folds, result.n_repeats),
+            "omega": _weight_text(difference.about.diagnostics),
             "metric": result.metric,
             **question_settings(difference.about),
             "differs": result.differs,
@@ -72,9 +73,21 @@ def comparison_report(result, level, kind, digits=None):
         question=_question(result, of),
         sections={"difference": section("Difference", columns, rows, figure=figure)},
         warnings=[*result.warnings, *caught.texts],
-        reading=[text.replace("B - A", f"{b} - {a}") for text in READING],
+        reading=[
+            *(text.replace("B - A", f"{b} - {a}") for text in READING),
+            *([result.advice] if result.advice else []),
+        ],
         digits=digits,
     )
+
+
+def _weight_text(diagnostics):
+    """Weight of a row in folds, and where it is from; None without one."""
+    if diagnostics is None:
+        return None
+    source = "the folds" if diagnostics.movement is None else "the folds and their models"
+    published = f"Wang and Li: {diagnostics.omega_wang_li:.3f}"
+    return f"{diagnostics.omega:.3f}, estimated from {source} ({published})"
 
 
 def _chance_columns(b):
@@ -93,10 +106,16 @@ def _chance_cells(chances, n_draws):
 def _question(result, of):
     a, b = result.names
     if result.n_folds is not None:
-        return (
-            f"By how much do {b} and {a} differ in {of} on average, when both are trained on as "
-            "many rows as in these folds?"
+        whose = {
+            "fitted": f"the models of {b} and {a} that were fitted in these folds differ in {of}, "
+            "on average over the folds?",
+            "final": f"the two models of {b} and {a} that are fitted on all rows differ in {of}?",
+        }
+        average = (
+            f"{b} and {a} differ in {of} on average, when both are trained on as many rows as in "
+            "these folds?"
         )
+        return f"By how much do {whose.get(result.estimand, average)}"
     where = "those on which each was tested"
     if result.difference.about.prevalence is not None:
         return f"By how much do the models {b} and {a} differ in {of}?"

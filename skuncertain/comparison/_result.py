@@ -55,6 +55,8 @@ class ComparisonResult(HasReport):
         Folds per repetition (None without folds), and repetitions.
     differs : str or None
         Prior, model, method or new rows of the two, where these are not the same.
+    advice : str or None
+        Which comparison to believe, where the same models can be compared in two ways.
     warnings : tuple of str
         Warnings that were given when it was made.
 
@@ -88,12 +90,24 @@ class ComparisonResult(HasReport):
     n_folds: float | None = None
     n_repeats: int = 1
     differs: str | None = None
+    advice: str | None = None
     warnings: tuple = ()
 
     @property
     def question(self) -> str | None:
         """Metric with its class, prevalence and rows, in words; None without a metric."""
         return self.metric and self.difference.about.question(self.metric)
+
+    @property
+    def estimand(self) -> str | None:
+        """Whose difference: "algorithm", "fitted", "final", or None if it is not known."""
+        return self.difference.about.estimand
+
+    @property
+    def omega(self) -> float | None:
+        """Weight of a row, where rows were tested in folds; otherwise None."""
+        found = self.difference.about.diagnostics
+        return None if found is None else found.omega
 
     def interval(self, level: float = 0.95, kind: str = "eti") -> Interval:
         """Interval of the difference b - a.
@@ -115,7 +129,11 @@ class ComparisonResult(HasReport):
     def __repr__(self):
         a, b = self.names
         of = f" in {self.question}" if self.metric else ""
-        tail = f"{self.method}, rope={self.rope:g}" + (f"; {self.differs}" if self.differs else "")
+        weight = (
+            "" if self.omega is None else f"omega={self.omega:.2f}, estimand={self.estimand!r}, "
+        )
+        tail = f"{self.method}, {weight}rope={self.rope:g}"
+        tail += f"; {self.differs}" if self.differs else ""
         if self.difference.shape:
             return f"ComparisonResult({b} against {a}{of}, shape={self.difference.shape}; {tail})"
         with silence(DegenerateIntervalWarning):
@@ -193,6 +211,9 @@ class ComparisonResult(HasReport):
             "n": self.n,
             "prior": self.prior,
             **{name: asked[name] for name in QUESTION},
+            "n_folds": self.n_folds,
+            "n_repeats": self.n_repeats,
+            "omega": self.omega,
             "differs": self.differs,
             "seed": self.difference.seed,
             "warnings": list(self.warnings),

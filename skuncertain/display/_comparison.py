@@ -217,6 +217,8 @@ class ComparisonDisplay(Display):
         metric: MetricLike = "accuracy",
         rope: float = 0.0,
         prior: float = 0.5,
+        folds: Any = None,
+        estimand: str | None = None,
         labels: Any = None,
         pos_label: LabelLike = None,
         names: Any = ("A", "B"),
@@ -229,9 +231,9 @@ class ComparisonDisplay(Display):
         ----------
         y_true : array-like of shape (n,)
             True labels.
-        pred_a, pred_b : array-like of shape (n,)
-            Predicted labels of the two models.
-        metric, rope, prior, labels, pos_label, names, random_state : object
+        pred_a, pred_b : array-like of shape (n,) or BayesianCrossValidator
+            Predicted labels of the two models, or cross-validators.
+        metric, rope, prior, folds, estimand, labels, pos_label, names, random_state : object
             See :func:`compare_paired`.
         **options : dict
             Arguments of `from_comparison` and `plot`.
@@ -248,6 +250,8 @@ class ComparisonDisplay(Display):
             metric=metric,
             rope=rope,
             prior=prior,
+            folds=folds,
+            estimand=estimand,
             labels=labels,
             pos_label=pos_label,
             names=names,

@@ -23,6 +23,7 @@ from skuncertain.metrics._curves import (
 )
 from skuncertain.metrics._labels import as_labels
 from skuncertain.metrics._scores import OutOfFoldScores, classifier_scores, of_folds
+from skuncertain.model_selection._fold_methods import FoldOptions
 from skuncertain.model_selection._read_cross_validate import take_rows
 from skuncertain.posteriors._about import label_text
 
@@ -199,7 +200,7 @@ class _CurveDisplay(Display):
         ]
         parts, positive = [part for part, _, _ in found], found[-1][1]
         labels = as_labels(list(cv_results["estimator"][0].classes_))
-        scores = OutOfFoldScores(tests, parts, labels, positive, len(tests), oriented=True)
+        scores = OutOfFoldScores(tests, parts, labels, positive, len(tests), True, FoldOptions())
         return cls.from_predictions(y, scores, **options)
 
     def _band_text(self, key, found, name):

@@ -51,6 +51,7 @@ class _Band:
     thresholds: np.ndarray
     boxes: Boxes
     rate: RateAtRate | None
+    omega: tuple[float, float]
 
     _axes = ("x", "y")
 
@@ -65,8 +66,13 @@ class _Band:
         return (
             f"{type(self).__name__}({self.band}, level={self.level:g}, {label}"
             f"{self.n_positive} positives, {self.n_negative} negatives, {self.area.metric}="
-            f"{float(self.area.observed):.3f} [{low:.3f}, {high:.3f}])"
+            f"{float(self.area.observed):.3f} [{low:.3f}, {high:.3f}]{self._weights()})"
         )
+
+    def _weights(self):
+        """Weights of the rows in words; empty without folds."""
+        same = self.omega == (1.0, 1.0)
+        return "" if same else ", omega {:.2f} and {:.2f}".format(*self.omega)
 
     def _arrays(self):
         x, y = self._axes
@@ -88,6 +94,7 @@ class _Band:
             "level": self.level,
             "n_positive": self.n_positive,
             "n_negative": self.n_negative,
+            "omega": list(self.omega),
             "pos_label": self.pos_label,
             "area": self.area.to_dict(self.level),
             "skuncertain": __version__,
@@ -129,6 +136,8 @@ class RocBand(_Band):
         Rectangles around its points, whose hull is the simultaneous band.
     rate : RateAtRate or None
         Distributions of the true positive rate at false positive rates, of a pointwise band.
+    omega : tuple of two float
+        What a positive and a negative row count: less than 1 in folds.
     fpr : ndarray of shape (k,)
         Where the band is given.
     curve_fpr, curve_tpr : ndarray
@@ -198,6 +207,8 @@ class PrecisionRecallBand(_Band):
         Rectangles around its points, whose hull is the simultaneous band.
     rate : RateAtRate or None
         Distributions of the false positive rate at recalls, of a pointwise band.
+    omega : tuple of two float
+        What a positive and a negative row count: less than 1 in folds.
     recall : ndarray of shape (k,)
         Where the band is given.
     curve_recall, curve_precision : ndarray
@@ -293,19 +304,22 @@ def local_level(n, level):
     return float(np.quantile(2 * np.minimum(cdf, 1 - cdf).min(axis=1), 1 - level))
 
 
-def _rates(scores, thresholds, level, technique):
-    """Share of `scores` at or above every threshold: (lower ends, upper ends)."""
-    n = len(scores)
-    reached = n - np.searchsorted(np.sort(scores), thresholds, side="left")
+def _rates(scores, thresholds, level, technique, omega):
+    """Share of `scores` at or above every threshold: (lower ends, upper ends).
+
+    Rows that count omega each are omega times as many rows, at the same places.
+    """
+    n = omega * len(scores)
+    reached = n - omega * np.searchsorted(np.sort(scores), thresholds, side="left")
     if technique is not None:
         return technique.interval(reached, n, level)
-    tail = local_level(n, level) / 2
+    tail = local_level(max(round(n), 1), level) / 2
     # The share above a threshold lies between those of the order statistics on both sides of it.
     # With one row on a side the range reaches the end, as that of a single rate does.
     low, high = np.zeros(len(reached)), np.ones(len(reached))
     some, rest = reached > 1, reached < n - 1
-    low[some] = beta_quantile(tail, reached[some].astype(float), n + 1.0 - reached[some])
-    high[rest] = beta_quantile(1 - tail, reached[rest] + 1.0, (n - reached[rest]).astype(float))
+    low[some] = beta_quantile(tail, reached[some], n + 1.0 - reached[some])
+    high[rest] = beta_quantile(1 - tail, reached[rest] + 1.0, n - reached[rest])
     return low, high
 
 
@@ -332,13 +346,16 @@ class Boxes:
     joined: np.ndarray
 
     @classmethod
-    def of(cls, positive, score, level, technique):
-        """Boxes that hold together, or each on its own if there is a technique for that."""
+    def of(cls, positive, score, level, technique, omega):
+        """Boxes that hold together, or each on its own if there is a technique for that.
+
+        `omega` is what a positive and a negative row count.
+        """
         scores, number = np.unique(score, return_counts=True)
         thresholds = np.r_[np.inf, scores[::-1], -np.inf]
         own = np.sqrt(level)  # both rates must hold
-        tpr = _rates(score[positive], thresholds, own, technique)
-        fpr = _rates(score[~positive], thresholds, own, technique)
+        tpr = _rates(score[positive], thresholds, own, technique, omega[0])
+        fpr = _rates(score[~positive], thresholds, own, technique, omega[1])
         return cls(thresholds, tpr, fpr, np.r_[False, number[::-1] > 1, False])
 
     def lowest_tpr(self, fpr):
@@ -398,7 +415,8 @@ def roc_band(
         True labels, two classes (or one against the rest, by `pos_label`).
     y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
         Scores, see :func:`auc_posterior`. Those of the folds of a cross-validator are ranked
-        together, and the band takes rows as independent.
+        together; its rows count less than 1 each, as in its intervals of recall and false positive
+        rate.
     level : float, default=0.95
         Probability of the band.
     band : {"simultaneous", "pointwise"}, default="simultaneous"
@@ -445,8 +463,9 @@ def roc_band(
     technique = Technique.checked(method, prior, band)
     rows = _one_ranking(y_true, y_score, labels, pos_label)
     positive, score = rows.problem(0)
-    boxes = Boxes.of(positive, score, level, technique)
-    rate = technique and RateAtRate.of(score[positive], score[~positive], technique)
+    omega = rows.rate_weights()
+    boxes = Boxes.of(positive, score, level, technique, omega)
+    rate = technique and RateAtRate.of(score[positive], score[~positive], technique, omega)
     hits, false = _curve(positive, score)
     found = RocBand(
         level=level,
@@ -463,6 +482,7 @@ def roc_band(
         thresholds=boxes.thresholds[:-1],
         boxes=boxes,
         rate=rate,
+        omega=omega,
     )
     return _with_ends(found)
 
@@ -486,7 +506,7 @@ def precision_recall_band(
     y_true : array-like of shape (n,)
         True labels.
     y_score : array-like of shape (n,) or (n, C), or BayesianCrossValidator
-        Scores, see :func:`auc_posterior`.
+        Scores, see :func:`roc_band`.
     level : float, default=0.95
         Probability of the band.
     band : {"simultaneous", "pointwise"}, default="simultaneous"
@@ -536,8 +556,9 @@ def precision_recall_band(
     else:
         prevalence = check_number("prevalence", prevalence, low=1e-12, high=1 - 1e-12, percent=0)
         shares, curve_level = (prevalence, prevalence), level
-    boxes = Boxes.of(positive, score, curve_level, technique)
-    rate = technique and RateAtRate.of(score[~positive], score[positive], technique)
+    omega = rows.rate_weights()
+    boxes = Boxes.of(positive, score, curve_level, technique, omega)
+    rate = technique and RateAtRate.of(score[~positive], score[positive], technique, omega[::-1])
     estimate = partial(average_precision, prevalence=prevalence)
     hits, false = _curve(positive, score)
     recall, observed = hits / m1, prevalence or m1 / (m1 + m0)
@@ -558,6 +579,7 @@ def precision_recall_band(
         known=prevalence is not None,
         boxes=boxes,
         rate=rate,
+        omega=omega,
     )
     return _with_ends(found)
 

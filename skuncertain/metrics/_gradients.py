@@ -14,6 +14,7 @@ from skuncertain.metrics._formulas import (
     kappa_weights,
     one_vs_rest,
     proportion_masks,
+    proportion_odds,
     spread_cells,
 )
 from skuncertain.metrics._model import given_frequencies
@@ -44,6 +45,18 @@ def metric_slope(matrix, metric, positive):
     success, failure = masks
     hits, misses = (_total(matrix * mask) for mask in masks)
     return (success * misses - failure * hits) / (hits + misses) ** 2
+
+
+def value_slope(matrix, metric, positive):
+    """Derivatives of the value of a metric, where two of them are to be subtracted."""
+    slope, odds = metric_slope(matrix, metric, positive), proportion_odds(metric)
+    if odds in (None, 1):
+        return slope
+    hits, misses = (
+        _total(matrix * mask) for mask in proportion_masks(metric, matrix.shape[-1], positive)
+    )
+    # The value has odds times those of the proportion.
+    return slope * odds * ((hits + misses) / (odds * hits + misses)) ** 2
 
 
 def metric_gradient(matrix, metric, positive):

@@ -93,19 +93,19 @@ class RateAtRate:
     above : ndarray of shape (m + 2,)
         Rows of the first class above each row of the other one, from the highest down, with 0 and n
         at the ends.
-    n : int
+    n : float
         Rows of the first class.
     technique : Technique
         How a single rate gets its interval.
     """
 
     above: np.ndarray
-    n: int
+    n: float
     technique: Technique
 
     @classmethod
-    def of(cls, scores, at_scores, technique):
-        """Rates of `scores` at rates of `at_scores`."""
+    def of(cls, scores, at_scores, technique, omega=(1.0, 1.0)):
+        """Rates of `scores` at rates of `at_scores`, whose rows count `omega` each."""
         values, number = np.unique(at_scores, return_counts=True)
         ranked = np.sort(scores)
         above = len(ranked) - np.searchsorted(ranked, values, side="right")
@@ -114,7 +114,17 @@ class RateAtRate:
         rank = np.concatenate([np.arange(1, k + 1) for k in number[::-1]])
         share = rank / np.repeat(number[::-1] + 1.0, number[::-1])
         inner = np.repeat(above[::-1], number[::-1]) + share * np.repeat(equal[::-1], number[::-1])
-        return cls(np.r_[0.0, inner, float(len(ranked))], len(ranked), technique)
+        found = cls(np.r_[0.0, inner, float(len(ranked))], len(ranked), technique)
+        return found if omega == (1.0, 1.0) else found._thinned(*omega)
+
+    def _thinned(self, own, other):
+        """The same curve by fewer rows, evenly spread over those of both classes."""
+        m = len(self.above) - 2
+        fewer = max(round(other * m), 1)
+        places = (np.arange(fewer) + 0.5) * m / fewer + 0.5
+        inner = np.interp(places, np.arange(m + 2), self.above)
+        above = own * np.r_[0.0, inner, self.above[-1]]
+        return RateAtRate(above, own * self.n, self.technique)
 
     @property
     def middle(self):

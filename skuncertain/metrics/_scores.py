@@ -11,6 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._numerics.delong import within_folds
 from skuncertain._utils.validation import as_array, check_choice, refuse_if
 from skuncertain._utils.warnings import warn_user
+from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import (
     as_labels,
     check_pos_label,
@@ -42,6 +43,8 @@ class OutOfFoldScores:
         Folds of one repetition.
     oriented : bool
         Whether scores in one column are about `pos_label`; otherwise about the last class.
+    options : FoldOptions or None
+        How counts of these folds become a posterior: its `answer` and `weight`.
     """
 
     tests: list
@@ -50,6 +53,7 @@ class OutOfFoldScores:
     pos_label: Any
     n_folds: int
     oriented: bool = False
+    options: Any = None
 
     @classmethod
     def of(cls, validator):
@@ -68,6 +72,7 @@ class OutOfFoldScores:
             as_labels(list(validator.score_classes_)),
             validator.counts_.pos_label,
             validator.result_.n_folds,
+            options=validator.result_.options,
         )
 
 
@@ -94,6 +99,10 @@ class ScoredRows:
         Fold and original row, if every fold is ranked by itself.
     weight : float
         What a row counts: less than 1 if the models share training rows.
+    tested_in : ndarray of shape (n,) or None
+        Fold of every row, if rows of all folds are ranked together.
+    options : FoldOptions or None
+        How counts of these folds become a posterior, see `OutOfFoldScores`.
     """
 
     codes: np.ndarray
@@ -103,6 +112,8 @@ class ScoredRows:
     fold: Any = None
     row: Any = None
     weight: float = 1.0
+    tested_in: Any = None
+    options: Any = None
 
     @classmethod
     def of(cls, y_true, y_score, labels=None, pos_label=None, pooling=None, *, what=None):
@@ -175,7 +186,8 @@ class ScoredRows:
                 "pooling='pooled' needs every row to be tested once; repeated folds go with "
                 "pooling='folds'.",
             )
-            fold = row = None
+            weight, tested = wang_li_omega(given.n_folds), np.unique(fold, return_inverse=True)[1]
+            return cls(codes, scores, classes, labels, None, None, weight, tested, given.options)
         return cls(codes, scores, classes, labels, fold, row, wang_li_omega(given.n_folds))
 
     def __post_init__(self):
@@ -230,6 +242,43 @@ class ScoredRows:
             return np.full(self.n_scored, 1 / self.n_scored)
         share = np.array([(self.codes == k).mean() for k in self.classes])
         return share / share.sum()
+
+    def counts_at(self, thresholds):
+        """Counts of the first column ``(k,)``, or ``(k, folds)`` if rows were tested in folds.
+
+        A row is called positive if its score reaches the threshold.
+        """
+        positive, score = self.problem(0)
+        label = self.labels[self.classes[0]]
+        two = len(self.labels) == 2
+        pair = self.labels if two else ("rest" if label != "rest" else "others", label)
+        folds = [slice(None)]
+        if self.tested_in is not None:
+            folds = [self.tested_in == k for k in range(self.tested_in.max() + 1)]
+
+        def reached(values):
+            return values.size - np.searchsorted(np.sort(values), thresholds, side="left")
+
+        cells = []
+        for part in folds:
+            mine, values = positive[part], score[part]
+            tp, fp = reached(values[mine]), reached(values[~mine])
+            cells.append((tp, mine.sum() - tp, fp, (~mine).sum() - fp))
+        tp, fn, fp, tn = np.moveaxis(cells, 0, -1)
+        if self.tested_in is None:
+            tp, fn, fp, tn = (cell[..., 0] for cell in (tp, fn, fp, tn))
+        return ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn, labels=pair, pos_label=label)
+
+    def rate_weights(self):
+        """Weight of the rows of the positive and of the other class, where single rates are asked."""
+        if self.options is None:
+            return (self.weight,) * 2
+        positive, score = self.problem(0)
+        found = []
+        for metric, rows in (("recall", positive), ("fpr", ~positive)):
+            places = np.quantile(score[rows], np.linspace(0.1, 0.9, 9), method="nearest")
+            found.append(self.options.weight(self.counts_at(np.unique(places)), metric))
+        return tuple(found)
 
     def problem(self, column):
         """Which rows are positive for a column, and their scores."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,14 @@ from skuncertain.posteriors._base import Posterior
 
 _MOST = 50  # thresholds that are chosen by default
 _POOLED = (
-    "the scores come from several models of a cross-validation: they are ranked together, and rows "
-    "count as independent."
+    "the scores come from several models of a cross-validation, and one threshold is applied to all "
+    "of them: models whose scores have different scales do not fit together."
 )
+_WHOSE = {
+    "fitted": "the models of these folds, on average,",
+    "algorithm": "this algorithm, on average over training sets,",
+    "final": "the model fitted on all rows",
+}
 READING = (
     "A row is called positive if its score is at least the threshold. Every interval is for that "
     "threshold alone, as if it had been chosen before looking at these rows.",
@@ -78,6 +84,12 @@ class ThresholdIntervals(HasReport):
         Seed of metrics that are drawn.
     warnings : tuple of str
         Warnings that were given when it was made.
+    folds : ConfusionCounts or None
+        One matrix per threshold and fold, shape (k, folds), of a cross-validation.
+    options : FoldOptions or None
+        Weight of the rows, estimand and prior of the cross-validation.
+    omega : dict of ndarray of shape (k,) or None
+        What a row of a cross-validation counts for every metric.
 
     See Also
     --------
@@ -106,10 +118,14 @@ class ThresholdIntervals(HasReport):
     interval_error: dict
     seed: int
     warnings: tuple = ()
+    folds: ConfusionCounts | None = None
+    options: Any = None
+    omega: dict | None = None
 
     def __repr__(self):
         used = self.operating_threshold
         at = "" if used is None else f", operating at {used:.4g}"
+        at += "" if self.folds is None else f", {self.folds.shape[1]} folds"
         return (
             f"ThresholdIntervals({len(self.thresholds)} thresholds, n={self.counts.n[0]}, "
             f"pos_label={self.counts.pos_label!r}, metrics={list(self.metrics)}{at})"
@@ -128,6 +144,10 @@ class ThresholdIntervals(HasReport):
         ConfusionCounts
             Its ``posterior(metric)`` is that of the operating point.
         """
+        return self.counts[self._place(threshold)]
+
+    def _place(self, threshold):
+        """Index of one of the thresholds."""
         threshold = self.operating_threshold if threshold is None else threshold
         refuse_if(
             threshold is None,
@@ -149,7 +169,7 @@ class ThresholdIntervals(HasReport):
                 f"{near:g}. Give thresholds=[...] to look at others.",
                 parameter="threshold",
             )
-        return self.counts[int(found[0])]
+        return int(found[0])
 
     def posterior(self, metric: MetricLike, threshold: float | None = None) -> Posterior:
         """Posterior of a metric at one of the thresholds.
@@ -166,8 +186,10 @@ class ThresholdIntervals(HasReport):
         Posterior
             The posterior.
         """
-        counts = self.operating_point(threshold)
-        return counts.posterior(metric, prior=self.prior, random_state=self.seed)
+        place = self._place(threshold)
+        if self.folds is not None:
+            return self.options.answer(self.folds[place], metric, self.prior, self.seed)
+        return self.counts[place].posterior(metric, prior=self.prior, random_state=self.seed)
 
     def best(self, metric: MetricLike | None = None) -> float:
         """Threshold at which a metric was best in these rows.
@@ -223,6 +245,9 @@ class ThresholdIntervals(HasReport):
             "kind": self.kind,
             "prior": self.prior if isinstance(self.prior, str) else np.asarray(self.prior).tolist(),
             "counts": self.counts.to_dict(),
+            "n_folds": None if self.folds is None else self.folds.shape[1],
+            "estimand": "final" if self.folds is None else self.options.question,
+            "omega": self.omega and {name: w.tolist() for name, w in self.omega.items()},
             "seed": self.seed,
             "warnings": list(self.warnings),
             "skuncertain": __version__,
@@ -248,6 +273,11 @@ class ThresholdIntervals(HasReport):
             )
             for name in self.metrics
         ]
+
+    def _prior_text(self):
+        auto = isinstance(self.prior, str) and self.prior == "auto"
+        prior = self.options.prior if auto and self.folds is not None else self.prior
+        return describe_prior(prior)
 
     def report(self, *, digits: int | None = None) -> IntervalReport:
         """All thresholds in words, numbers and plots.
@@ -279,7 +309,11 @@ class ThresholdIntervals(HasReport):
             notes=notes,
             figure={"type": "methods", "columns": names} if len(rows) <= 60 else None,
         )
-        n = int(self.counts.n[0])
+        n, folds = int(self.counts.n[0]), None if self.folds is None else self.folds.shape[1]
+        whose = "this one model"
+        if folds is not None:
+            weights = np.concatenate([np.ravel(w) for w in self.omega.values()])
+            whose = _WHOSE[self.options.question]
         drawn = [name for name in self.metrics if np.any(self.interval_error[name] > 0)]
         return make_report(
             "thresholds",
@@ -287,15 +321,21 @@ class ThresholdIntervals(HasReport):
             settings={
                 "level": self.level,
                 "kind": self.kind,
-                "prior": describe_prior(self.prior),
-                "method": "Dirichlet posterior of one test set, for every threshold",
+                "prior": self._prior_text(),
+                "method": "Dirichlet posterior of one test set, for every threshold"
+                if folds is None
+                else "pooled folds, for every threshold",
                 "n": n,
+                "k": None if folds is None else f"{folds} folds",
+                "omega": None
+                if folds is None
+                else f"{weights.min():.2f} to {weights.max():.2f}, estimated from the folds",
                 "pos_label": self.counts.pos_label,
                 "draws": f"for {', '.join(drawn)}, seed {self.seed}" if drawn else None,
             },
             question=(
-                f"What are the metrics of this one model on rows like these {n}, if rows are "
-                "called positive from that threshold on?"
+                f"What are the metrics of {whose} on rows like these {n}, if rows are called "
+                "positive from that threshold on?"
             ),
             sections={"thresholds": part},
             warnings=self.warnings,
@@ -327,7 +367,8 @@ def intervals_at_thresholds(
         True labels.
     y_score : array-like of shape (n,), BayesianCrossValidator or classifier
         Scores of the positive class. A :class:`BayesianCrossValidator` with
-        ``keep_predictions=True`` brings its out-of-fold scores, pooled. A fitted classifier scores
+        ``keep_predictions=True`` brings its out-of-fold scores, pooled, and its omega, estimand and
+        prior: rows of folds count less than 1 each. A fitted classifier scores
         `X`; scikit-learn's ``TunedThresholdClassifierCV`` and ``FixedThresholdClassifier`` bring
         their threshold as well, turned round if `pos_label` is not the class that it is for.
     thresholds : array-like, int or None, default=None
@@ -383,16 +424,17 @@ def intervals_at_thresholds(
         "pos_label",
         f"a threshold is about one class, and there are {rows.n_scored}: name it with pos_label=.",
     )
-    positive, score = rows.problem(0)
+    score = rows.problem(0)[1]
     places = _check_thresholds(thresholds, score, operating_threshold)
-    counts = _counts(rows, positive, score, places)
+    counts, folds = rows.counts_at(places), None
     seed, prior = resolve_seed(random_state), check_prior(prior, 2)
     asked = dict(named_metrics(metrics))
+    posterior = partial(counts.posterior, prior=prior, random_state=seed)
+    if pooled:
+        folds, counts = counts, counts.sum(axis=1)
+        posterior = partial(rows.options.answer, folds, prior=prior, random_state=seed)
     with collect() as caught:
-        posteriors = {
-            name: counts.posterior(metric, prior=prior, random_state=seed)
-            for name, metric in asked.items()
-        }
+        posteriors = {name: posterior(metric) for name, metric in asked.items()}
         ends = {name: one.interval(level, kind) for name, one in posteriors.items()}
         errors = {name: one.interval_error(level, kind) for name, one in posteriors.items()}
     return ThresholdIntervals(
@@ -410,6 +452,9 @@ def intervals_at_thresholds(
         seed=seed,
         # Beyond the highest score nothing is predicted positive: told in the report, not raised.
         warnings=tuple(dict.fromkeys([*([_POOLED] if pooled else []), *caught.texts])),
+        folds=folds,
+        options=rows.options,
+        omega={name: one.diagnostics.omega for name, one in posteriors.items()} if pooled else None,
     )
 
 
@@ -534,23 +579,3 @@ def _check_thresholds(thresholds, score, operating):
         )
         found = np.union1d(found, [float(number)])
     return found
-
-
-def _counts(rows, positive, score, thresholds):
-    """One matrix per threshold: a row is called positive if its score reaches it."""
-
-    def reached(values):
-        return values.size - np.searchsorted(np.sort(values), thresholds, side="left")
-
-    tp, fp = reached(score[positive]), reached(score[~positive])
-    label = rows.labels[rows.classes[0]]
-    two = len(rows.labels) == 2
-    pair = rows.labels if two else ("rest" if label != "rest" else "others", label)
-    return ConfusionCounts.from_binary(
-        tp=tp,
-        fn=positive.sum() - tp,
-        fp=fp,
-        tn=(~positive).sum() - fp,
-        labels=pair,
-        pos_label=label,
-    )

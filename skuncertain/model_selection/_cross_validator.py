@@ -136,6 +136,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     predictions_ : list of ndarray
         Predicted labels of the test rows of every split (their rows are in
         ``cv_results_["indices"]["test"]``); None for a split that failed. With `keep_predictions`.
+    y_true_ : array-like of shape (n,)
+        Labels of all rows, for comparisons of several cross-validators. With `keep_predictions`.
     score_classes_ : ndarray
         Classes of the columns of `scores_`; one column speaks for the last.
     scores_ : list of ndarray or None
@@ -369,6 +371,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             estimators = results.pop("estimator")
             estimators = [None if lost else it for it, lost in zip(estimators, failed, strict=True)]
             self._keep_predictions(estimators, X, results["indices"]["test"])
+            self.y_true_ = target.y
         return results, stability, reason
 
     def _route(self, groups, params):

@@ -125,6 +125,29 @@ class FoldOptions:
         found = METHODS[self.method]
         return self.estimand if "estimand" in found.options else found.estimand
 
+    @property
+    def _pooling(self):
+        return self if self.method == "pooled" else FoldOptions()
+
+    def answer(self, counts, metric, prior="auto", random_state=None):
+        """Posterior of other counts ``(..., splits)`` of the same folds, such as at a threshold.
+
+        Nothing is known of the models there. `prior` "auto" is that of the cross-validation.
+        """
+        options = self._pooling
+        if not (isinstance(prior, str) and prior == "auto"):
+            options = replace(options, prior=prior)
+        folds = Folds.of(counts, metric, 1, random_state=random_state)
+        return make_fold_posterior(folds, options)
+
+    def weight(self, counts, metric):
+        """One weight of the rows for a metric at several thresholds, counts ``(k, splits)``."""
+        options, folds = self._pooling, Folds.of(counts, metric, 1)
+        if check_omega(options.omega, folds.n_folds) != "auto":
+            return float(_pooled_weight(folds, options)[0])
+        needed = folds.variance.needed(options.estimand).sum()
+        return float(folds.variance.binomial.sum() / needed) if needed > 0 else 1.0
+
     def prior_for(self, n_classes):
         """Prior as the method needs it: per cell for "dirichlet", otherwise per proportion.
 
@@ -177,11 +200,7 @@ def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = Fals
     method = METHODS[options.method]
     weight = np.full(folds.shape, 1.0 if method.pools else np.nan)
     if options.method == "pooled":
-        omega = check_omega(options.omega, folds.n_folds)
-        if omega == "auto":
-            weight = folds.variance.omega(options.estimand)
-        else:
-            weight[...] = wang_li_omega(folds.n_folds) if omega == "wang_li" else omega
+        weight = _pooled_weight(folds, options)
     if method.pools and not np.all(folds.matrices.sum(axis=(-3, -2, -1)) > 0):
         warn_user("there are no rows in any fold: the answer is the prior.", UndefinedMetricWarning)
     if method.pools and folds.rows is not None and options.method != "dirichlet":  # it warns itself
@@ -193,6 +212,14 @@ def make_fold_posterior(folds: Folds, options: FoldOptions, *, warn: bool = Fals
         diagnostics=folds.diagnostics(options.method, weight, options.question),
         **folds.question(options.method, options.question),
     )
+
+
+def _pooled_weight(folds, options):
+    """Omega of every problem of the stack."""
+    omega = check_omega(options.omega, folds.n_folds)
+    if omega == "auto":
+        return folds.variance.omega(options.estimand)
+    return np.full(folds.shape, wang_li_omega(folds.n_folds) if omega == "wang_li" else omega)
 
 
 def _proportion_prior(folds, prior):

@@ -19,7 +19,7 @@ cases, and others that they were not chosen on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,12 @@ _UNUSUAL, _DEPENDENT = 0.9, 1.5
 # The jackknife takes what is chaos in the models for what moves with the sample, K times: a part of
 # it, and never more than some binomial variances.
 _LEAST_PART, _PART_OF_FOLDS, _MOST_MOVED = 0.3, 3.0, 6.0
+# Differences of two models. Their variance over the binomial one is at least _LEAST; a learner that
+# makes only half of its errors on rows that it learnt from, and one that moves, need more.
+_LEAST, _LEARNT, _MUCH, _APART, _MOST_FACTOR = 1.1, 0.6, 0.5, 1.0, 1.9
+# Part of the variance between models that moves with the sample in all folds alike: of smooth
+# learners, and of those with few rules to choose from, whose models repeat each other.
+_SMOOTH, _LUMPS, _CHANCE, _CERTAIN, _MOST_APART = 2.0, 6.0, 0.15, 0.1, 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,17 +101,25 @@ class FoldVariance:
             return np.maximum(needed, self._from_folds_alone(estimand))
         if estimand == "final":  # one more model like these
             return needed + (k + 1) / (k - 1) ** 2 * self.jackknife
-        part = min(1.0, max(_PART_OF_FOLDS / k, _LEAST_PART))
-        return needed + np.minimum(part * self.jackknife, _MOST_MOVED * self.binomial)
+        return needed + self._moved()
+
+    def _moved(self):
+        """Variance of the mean of the K models between training sets."""
+        part = min(1.0, max(_PART_OF_FOLDS / self.n_folds, _LEAST_PART))
+        return np.minimum(part * self.jackknife, _MOST_MOVED * self.binomial)
+
+    def _factor(self):
+        """Variance around the mean of the K models over the binomial one."""
+        moved = np.log(np.maximum(self.movement / _STILL, 1.0))
+        return np.minimum(_STABLE + _GROWTH * moved, _UNSTABLE)
 
     def _fitted(self):
         """Variance around the mean of the K models that were fitted."""
         k, shared = self.n_folds, self._shared
-        if self.movement is None:  # nothing is known of the models
+        if self.jackknife is None:  # nothing is known of the models
             factor = np.full_like(self.binomial, 1 / wang_li_omega(k))
         else:
-            moved = np.log(np.maximum(self.movement / _STILL, 1.0))
-            factor = np.minimum(_STABLE + _GROWTH * moved, _UNSTABLE)
+            factor = self._factor()
         factor = np.maximum(1 + shared * (factor - 1), 1 + k / (k - 1) * shared * self._blind)
         usual = chdtri(k - 1, 1 - _UNUSUAL) / (k - 1)
         excess = np.maximum(self.between - usual * self.binomial, 0.0)
@@ -142,6 +156,61 @@ class FoldVariance:
         if self.n_folds <= 1:
             return np.ones_like(self.binomial)
         return chdtrc(self.n_folds - 1, self.statistic)
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceVariance(FoldVariance):
+    """The same of the difference of two models that were tested on the same rows.
+
+    Attributes
+    ----------
+    factor : ndarray or None
+        Variance around the mean of the K differences over the binomial one; None if the models are
+        not known.
+    part : ndarray or None
+        What part of the jackknife moves with the sample in all folds alike.
+    """
+
+    factor: np.ndarray | None = None
+    part: np.ndarray | None = None
+
+    def _factor(self):
+        return self.factor
+
+    def _moved(self):
+        # Models that are right or wrong in single rows differ by as much as rows do.
+        moved = self.part * np.maximum(self.jackknife - self.binomial, 0.0)
+        return np.minimum(moved, _MOST_APART * self.binomial)
+
+    def pair(self, i, j):
+        """One pair of an array of pairs."""
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        picked = {
+            name: value[i, j] for name, value in parts.items() if isinstance(value, np.ndarray)
+        }
+        return replace(self, **picked)
+
+
+def rules_of_pairs(moved, optimism, alike, n_folds):
+    """Factor, part and movement ``(m, m)`` of all pairs of m models, as fields.
+
+    `moved` is the movement of every model, `optimism` the share of its errors that it does not make
+    on rows it learnt from, `alike` the share of the pairs of its fold models that are nearly equal.
+    """
+    still = _STILL / np.maximum(moved, _STILL)  # 1 of models that hardly move
+    factor = _LEAST + _LEARNT * np.minimum(optimism / _MUCH, 1.0) - _APART * np.log(still)
+    few = np.clip((alike - _CHANCE) / _CERTAIN, 0.0, 1.0)  # a learner with few rules
+    part = _SMOOTH * still**2 + _LUMPS * (1 - still) * few
+    between = n_folds / (n_folds - 1) ** 2  # variance between models over that of the jackknife
+    return {
+        "factor": np.minimum(_mean_of_pairs(factor), _MOST_FACTOR),
+        "part": _mean_of_pairs(part) * between,
+        "movement": np.maximum(moved[:, None], moved),
+    }
+
+
+def _mean_of_pairs(values):
+    return 0.5 * (values[:, None] + values)
 
 
 def fold_variance(folds, metric, positive, n_repeats, models=None):

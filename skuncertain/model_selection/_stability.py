@@ -23,6 +23,7 @@ MOST_ROWS = 2000  # reference rows
 MOST_CLASSES = 100  # beyond, matrices of every model would cost more than the fits
 _MARGIN_ROWS = 500  # of which scores are asked for, too
 _SUREST = 0.02  # share of the rows that are called the surest of a class
+_ALIKE = 0.15  # standard deviations between models that count as one
 _FAR = 3.0  # standard errors; nearer, the surest rows may change sides
 _PREFIX, _MARGIN = "reference", "margin"
 
@@ -167,7 +168,7 @@ def movement(matrices, n_repeats, n):
     rows = predicted.sum(axis=-1, keepdims=True)
     share = predicted / np.maximum(rows, 1)  # (..., splits, halves, C)
     total = rows.sum(axis=(-2, -1))[..., :1].mean(axis=-1)
-    between = jackknife(np.moveaxis(share, -1, 0), n_repeats, _share(total, n)).sum(axis=0)
+    between = jackknife(np.moveaxis(share, -1, 0), n_repeats, share_of_rows(total, n)).sum(axis=0)
     mean = share.mean(axis=(-3, -2)) * total[..., None]
     smooth = (mean + 0.5) / (total + 1)[..., None]
     chance = (smooth * (1 - smooth)).sum(axis=-1)
@@ -175,7 +176,7 @@ def movement(matrices, n_repeats, n):
         return np.where(n > 0, between / chance * n, 0.0)
 
 
-def _share(rows, n):
+def share_of_rows(rows, n):
     """Reference rows over tested rows, at most 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(n > rows, rows / n, 1.0)
@@ -187,11 +188,51 @@ def metric_jackknife(matrices, slope, n_repeats, n):
     `slope` are the derivatives with respect to the cells, at the mean of the matrices ``(...,
     splits, halves, C, C)``.
     """
-    halves = matrices.shape[-3]
     total = matrices.sum(axis=(-3, -2, -1)).mean(axis=-1)
+    return jackknife(model_values(matrices, slope), n_repeats, share_of_rows(total, n))
+
+
+def model_values(matrices, slope):
+    """Metric of every model on the rows of every half ``(..., splits, halves)``, up to a constant."""
+    halves = matrices.shape[-3]
     # A half stands for all rows: it counts as often as there are halves.
-    values = halves * np.einsum("...khij,...ij->...kh", matrices, slope)
-    return jackknife(values, n_repeats, _share(total, n))
+    return halves * np.einsum("...khij,...ij->...kh", matrices, slope)
+
+
+def difference_jackknife(values, n_repeats, share):
+    """Jackknife variances ``(m, m)`` of the differences of m metrics ``(m, splits, halves)``."""
+    return jackknife(values[None] - values[:, None], n_repeats, share)
+
+
+def alike(matrices, n_repeats):
+    """Share of the pairs of models that predict the classes equally often, as far as models differ.
+
+    A learner with few rules to choose from, such as a stump, repeats itself; others do not. Pairs
+    are those of the same repetition.
+    """
+    predicted = matrices.sum(axis=(-3, -2))  # (..., splits, C)
+    groups = 1 if predicted.shape[-2] % n_repeats else n_repeats  # a fold that failed
+    parts = predicted.reshape(*predicted.shape[:-2], groups, -1, predicted.shape[-1])
+    if parts.shape[-2] < 2:
+        return np.ones(predicted.shape[:-2])
+    spread = parts.var(axis=-2).sum(axis=-1)[..., None]
+    first, second = np.triu_indices(parts.shape[-2], 1)
+    apart = np.square(parts[..., first, :] - parts[..., second, :]).sum(axis=-1)
+    return (apart <= _ALIKE**2 * spread).mean(axis=(-2, -1))
+
+
+def optimism(matrices, tested, n_repeats):
+    """Share of the errors on tested rows that the models do not make on rows they learnt from.
+
+    `tested` is the confusion matrix of the tests of the reference rows, each once.
+    """
+    folds = matrices.shape[-4] / n_repeats
+    shown = matrices.sum(axis=(-4, -3)) / n_repeats  # every row by K models, K - 1 of which know it
+    learnt = (shown - tested) / max(folds - 1, 1)
+    errors = [
+        part.sum(axis=(-2, -1)) - np.trace(part, axis1=-2, axis2=-1) for part in (tested, learnt)
+    ]
+    return np.clip((errors[0] - errors[1]) / (errors[0] + 2), 0.0, 1.0)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -164,19 +164,21 @@ def test_display_of_cross_validations(cls, make, data):
         results = cross_validate(estimator, X, y, **options)
         display = cls.from_cv_results(results, pd.DataFrame(X), y, pos_label=0, name="cv")
         score = cross_val_predict(estimator, X, y, cv=folds, method=way)
-        expected = make(y, -score if score.ndim == 1 else score[:, 0], pos_label=0)
+        plain = make(y, -score if score.ndim == 1 else score[:, 0], pos_label=0)
+        assert np.all(plain.at(0.5)[0] > display.bands[None].at(0.5)[0])
+        bcv = BayesianCrossValidator(
+            estimator, cv=folds, pos_label=0, keep_predictions=True, refit=False
+        )
+        expected = make(y, bcv.fit(X, y))
         np.testing.assert_array_equal(display.bands[None].low, expected.low)
         np.testing.assert_array_equal(display.bands[None].high, expected.high)
         text = legend_texts(display)[0]
         assert text.startswith(f"cv: {'AUC' if make is roc_band else 'AP'} ")
         assert f"{expected.area.observed:.3f}" in text
-        bcv = BayesianCrossValidator(
-            estimator, cv=folds, keep_predictions=True, refit=False, pos_label=0
-        )
-        area = make(y, bcv.fit(X, y)).area  # rows count less than independent ones
-        assert display.bands[None].area.interval() == area.interval()
-        assert area.interval().width > expected.area.interval().width
-        assert "folds pooled" in area.description
+        # Rows count less than independent ones.
+        assert display.bands[None].area.interval() == expected.area.interval()
+        assert expected.area.interval().width > plain.area.interval().width
+        assert "folds pooled" in expected.area.description
     bcv = BayesianCrossValidator(GaussianNB(), cv=folds, keep_predictions=True, refit=False)
     display = cls.from_predictions(y, bcv.fit(X, y), name="bcv")
     np.testing.assert_array_equal(display.bands[None].low, make(y, bcv).low)

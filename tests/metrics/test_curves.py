@@ -353,7 +353,7 @@ def test_band_of_pooled_folds(make, estimator, pos_label, data):
     X, y = data
     folds = StratifiedKFold(4)
     bcv = BayesianCrossValidator(
-        estimator, cv=folds, keep_predictions=True, refit=False, pos_label=pos_label
+        estimator, cv=folds, omega=1.0, keep_predictions=True, refit=False, pos_label=pos_label
     ).fit(X, y)
     found = make(y, bcv)
     way = "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
@@ -366,8 +366,56 @@ def test_band_of_pooled_folds(make, estimator, pos_label, data):
     np.testing.assert_array_equal(found.low, expected.low)
     np.testing.assert_array_equal(found.high, expected.high)
     assert found.area.observed == pytest.approx(expected.area.observed)
-    # Rows count less in the area, not in the band.
+    # Rows count less in the area, whatever the omega of the band.
     assert np.ptp(found.area.interval()) > np.ptp(expected.area.interval())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("band", BANDS)
+def test_rows_of_folds_count_less_in_bands(make, band, data):
+    X, y = data
+    bcv = BayesianCrossValidator(
+        GaussianNB(), cv=StratifiedKFold(4), keep_predictions=True, refit=False
+    ).fit(X, y)
+    found = make(y, bcv, band=band)
+    score = np.empty(len(y))
+    for test, part in zip(bcv.cv_results_["indices"]["test"], bcv.scores_, strict=True):
+        score[test] = part[:, 1]
+    plain = make(y, score, band=band)
+    grid = np.linspace(0.05, 0.95, 19)
+    (low, high), (low_1, high_1) = found.at(grid), plain.at(grid)
+    assert all(0.3 < weight < 0.75 for weight in found.omega)
+    assert plain.omega == (1, 1)
+    assert "omega" in repr(found)
+    assert "omega" not in repr(plain)
+    assert found.to_dict()["omega"] == list(found.omega)
+    # As many rows as all of them are worth: about 1 / sqrt(omega) times as wide.
+    assert 1.1 < np.mean(high - low) / np.mean(high_1 - low_1) < 1.8
+    np.testing.assert_array_equal(
+        getattr(found, f"curve_{found._axes[0]}"), getattr(plain, f"curve_{found._axes[0]}")
+    )
+
+
+def test_band_with_the_published_weight_is_that_of_fewer_rows():
+    # 200 + 200 rows of 4 folds count 5/8 each: as 125 + 125 rows on the same curve.
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 1)), np.tile([0, 1], 200)
+    X[:, 0] += y
+    bcv = BayesianCrossValidator(
+        GaussianNB(), cv=4, omega="wang_li", keep_predictions=True, refit=False
+    ).fit(X, y)
+    band = roc_band(y, bcv, band="pointwise")
+    assert band.omega == (0.625, 0.625)
+    places = np.array([0.1, 0.3, 0.6])
+    low, high = band.at(places)
+    ranked = (np.arange(125) + 0.5) / 125
+    fewer = [
+        stats.norm.ppf(ranked),
+        stats.norm.ppf(ranked) + 1,
+    ]  # the true curve, as evenly as can be
+    known = roc_band(np.repeat([0, 1], 125), np.concatenate(fewer), band="pointwise")
+    low_125, high_125 = known.at(places)
+    np.testing.assert_allclose(high - low, high_125 - low_125, rtol=0.25)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """intervals_at_thresholds, against scikit-learn's metrics of predictions by a threshold."""
 
 import json
+import pickle
 import sys
 import warnings
 
@@ -31,6 +32,7 @@ from sklearn.svm import LinearSVC
 
 from skuncertain import BayesianCrossValidator, ConfusionCounts
 from skuncertain.metrics import ThresholdIntervals, get_metric, intervals_at_thresholds
+from skuncertain.model_selection import fold_posterior
 
 SCORERS = {
     "precision": lambda y, p: precision_score(y, p, zero_division=np.nan),
@@ -305,6 +307,43 @@ def test_cross_validator(refit, estimator, data):
     if refit:
         with pytest.raises(ValueError, match="a cross-validator has its scores already"):
             intervals_at_thresholds(y, bcv, X=X)
+
+
+def test_folds_of_a_cross_validator_weigh_their_rows(data):
+    X, y, _, _ = data
+    folds = StratifiedKFold(5)
+    bcv = BayesianCrossValidator(GaussianNB(), cv=folds, keep_predictions=True, refit=False)
+    bcv.fit(X, y)
+    report = intervals_at_thresholds(y, bcv, [0.3, 0.5], metrics=["recall", "f1", "mcc"])
+    score = cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba")[:, 1]
+    for k, threshold in enumerate((0.3, 0.5)):
+        matrices = [
+            confusion_matrix(y[test], score[test] >= threshold) for _, test in folds.split(X, y)
+        ]
+        for name in ("recall", "f1", "mcc"):
+            expected = fold_posterior(matrices, name, random_state=report.seed)
+            assert report.omega[name][k] == pytest.approx(expected.diagnostics.omega, rel=1e-12)
+            ends = report.low[name][k], report.high[name][k]
+            assert ends == pytest.approx(expected.interval(), abs=5e-3 if name == "mcc" else 1e-12)
+            found = report.posterior(name, threshold)
+            assert found.interval() == pytest.approx(expected.interval(), abs=1e-12)
+            assert (found.about.n_folds, found.about.estimand) == (5, "fitted")
+    assert "5 folds" in repr(report)
+    plain = json.loads(json.dumps(report.to_dict()))
+    assert (plain["n_folds"], plain["estimand"]) == (5, "fitted")
+    assert plain["omega"]["recall"] == report.omega["recall"].tolist()
+    text = " ".join(str(report.report()).split())
+    assert "estimated from the folds" in text
+    assert "models of these folds, on average" in text
+    again = pickle.loads(pickle.dumps(report))
+    assert again.posterior("f1", 0.5).interval() == report.posterior("f1", 0.5).interval()
+    # Another prior, and an omega that was given
+    flat = intervals_at_thresholds(y, bcv, [0.5], metrics=["recall"], prior=3.0)
+    expected = fold_posterior(matrices, "recall", prior=3.0).interval()
+    assert (flat.low["recall"][0], flat.high["recall"][0]) == pytest.approx(expected, abs=1e-12)
+    bcv.set_params(omega="wang_li").fit(X, y)
+    published = intervals_at_thresholds(y, bcv, [0.5], metrics=["recall"])
+    assert published.omega["recall"] == pytest.approx([0.6])
 
 
 # --------------------------------------------------------------------------------------------------

@@ -54,7 +54,6 @@ def again(bcv, metric, **options):
     return fold_interval(bcv.counts_, metric, stability_counts=bcv.stability_.counts, **options)
 
 
-
 def test_fitted_attributes():
     bcv = BayesianCrossValidator(NB, cv=StratifiedKFold(6), random_state=0).fit(X, Y)
     plain = cross_validate(NB, X, Y, cv=StratifiedKFold(6), scoring=["f1", "accuracy"])

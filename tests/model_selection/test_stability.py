@@ -142,9 +142,7 @@ def test_no_jump_between_no_failure_and_one():
         for failures in range(4):
             missed = np.zeros(10, dtype=int)
             missed[:failures] = 1
-            folds = ConfusionCounts.from_binary(
-                tp=10 - missed, fn=missed, fp=[1] * 10, tn=[9] * 10
-            )
+            folds = ConfusionCounts.from_binary(tp=10 - missed, fn=missed, fp=[1] * 10, tn=[9] * 10)
             low.append(fold_interval(folds, "recall", estimand=estimand).low)
         steps = -np.diff(low)
         assert np.all(steps > 0)  # one more failure is never good news
@@ -307,7 +305,9 @@ def test_reference_rows():
     np.testing.assert_array_equal(np.bincount(reference.y), [1800, 180, 20])
     np.testing.assert_array_equal(codes[reference.X[:, 0].astype(int)], reference.y)
     for half in (0, 1):
-        np.testing.assert_array_equal(np.bincount(reference.y[reference.half == half]), [900, 90, 10])
+        np.testing.assert_array_equal(
+            np.bincount(reference.y[reference.half == half]), [900, 90, 10]
+        )
     again = Reference.of(rows, codes, (0, 1, 2))
     np.testing.assert_array_equal(again.X, reference.X)  # fixed: nothing is drawn
     few = Reference.of(rows[::20], codes[::20], (0, 1, 2))
