@@ -58,7 +58,7 @@ from tables import restructured
 from skuncertain import ConfusionCounts, leaderboard, search_posterior
 
 SEED = 20_260
-BOARDS, SEARCHES, TRAINING_SETS, BOOTSTRAP = 600, 300, 300, 2_000
+BOARDS, LATER, SEARCHES, TRAINING_SETS, BOOTSTRAP = 600, 400, 300, 300, 2_000
 DRAWS = 2_000
 
 
@@ -136,7 +136,7 @@ def run_board(name, number):
     shared, independent = SHARED | LATER_SHARED, INDEPENDENT | LATER_INDEPENDENT
     rng = np.random.default_rng([SEED, number])
     found = []
-    for _ in range(BOARDS):
+    for _ in range(BOARDS if name in SHARED | INDEPENDENT else LATER):
         if name in shared:
             m, n, shape, difficulty = shared[name]
             odds = spread(shape, m, rng)
