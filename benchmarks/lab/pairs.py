@@ -17,9 +17,8 @@ import numpy as np
 import sklearn
 from sklearn.model_selection import StratifiedKFold
 
+from lab.simulate import _path, _seed, count, fitted
 from skuncertain.model_selection._stability import Reference
-
-from .simulate import _path, _seed, count, fitted
 
 
 @dataclass(frozen=True)
