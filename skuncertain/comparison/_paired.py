@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._utils.typing import LabelLike, MetricLike, RandomStateLike
 from skuncertain._utils.validation import check_draws, check_names, check_number, resolve_seed
 from skuncertain._utils.warnings import remember_warnings, warn_user
+from skuncertain.comparison._advice import advice_on_rows
 from skuncertain.comparison._fold_difference import about_difference, check_estimand
 from skuncertain.comparison._fold_rows import FoldRows, is_cross_validated, read_fold_rows
 from skuncertain.comparison._result import ComparisonResult, judge
@@ -270,6 +271,7 @@ class PairedCounts:
             prior=about.prior,
             n_folds=about.n_folds,
             n_repeats=about.n_repeats,
+            advice=advice_on_rows(folds),
         )
 
     def _discordance(self, name, positive, prior, about):

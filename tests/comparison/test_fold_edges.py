@@ -12,13 +12,14 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     RepeatedStratifiedKFold,
+    ShuffleSplit,
     StratifiedKFold,
     cross_val_predict,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skuncertain import BayesianCrossValidator, compare, compare_paired, leaderboard
+from skuncertain import BayesianCrossValidator, compare, compare_cv, compare_paired, leaderboard
 from skuncertain.display import ComparisonDisplay
 from skuncertain.exceptions import InvalidParameterError
 
@@ -196,3 +197,31 @@ def test_display_of_cross_validators(data):
     assert (display.p_worse, display.p_better) == (expected.p_worse, expected.p_better)
     assert "Compared on 120 shared rows, 5 folds." in display.alt_text()
     plt.close("all")
+
+
+def test_reports_say_which_comparison_to_believe(data):
+    X, y = data
+    pair = [validator(model, X[:, 1:], y) for model in (STUMP, BAYES)]
+    rows, scores = compare(*pair), compare_cv(*pair)
+    assert rows.advice.startswith("this comparison rather than compare_cv")
+    assert scores.advice.startswith("compare(a, b) rather than this comparison")
+    for result in (rows, scores):
+        for text in (str(result.report()), result.report().to_markdown()):
+            assert result.advice in " ".join(text.replace("\\", "").split())
+        assert result.to_dict()["advice"] == result.advice
+    bare = [x.result_ for x in pair]
+    assert "keep_predictions=True" in compare_cv(*bare).advice
+    said = [cross_val_predict(model, X[:, 1:], y, cv=CV) for model in (STUMP, BAYES)]
+    assert compare_paired(y, *said, folds=CV).advice.startswith("two cross-validators")
+    # Where there is nothing to choose from
+    shuffled = [
+        validator(model, X[:, 1:], y, cv=ShuffleSplit(4, random_state=0), method="nadeau_bengio")
+        for model in (STUMP, BAYES)
+    ]
+    for alone in (
+        compare_cv(*shuffled),
+        compare_cv([0.8, 0.7, 0.9], [0.7, 0.7, 0.8]),
+        compare_paired(y, *said),
+    ):
+        assert alone.advice is None
+        assert "believe" not in str(alone.report())
