@@ -2,9 +2,9 @@
 
 Two learners see two blocks of features that are drawn alike given the class, so that neither is
 better: 500 or 200 pairs of cross-validations per cell, and a false alarm is P(better) or P(worse)
-above .975, 5 % nominally. Where the learners are different ones, or one block has a handicap, an alarm is
-an interval that misses the true difference (mean over all fitted models of the cell, in the
-population). The constants of DifferenceVariance and rules_of_pairs in
+above .975, 5 % nominally. Where the learners are different ones, or one block has a handicap, an
+alarm is an interval that misses the true difference (mean over all fitted models of the cell, in
+the population). The constants of DifferenceVariance and rules_of_pairs in
 skuncertain/model_selection/_fold_variance.py were chosen on cells with other populations (the set
 "tuning" of fold_questions.py), other learners' settings and other seeds. What follows was written
 down and committed before it was run.
