@@ -173,7 +173,8 @@ class PairedCounts:
             y_true, [pred_a, pred_b], labels, pos_label, names=("pred_a", "pred_b")
         )
         pos_label = check_pos_label(labels, pos_label, y_true, pred_a, pred_b)
-        return cls(*_count(y, a, b, len(labels)), labels, pos_label)
+        cells, numbers = _count(y, a, b, len(labels))
+        return cls(cells, numbers, labels, pos_label)
 
     @classmethod
     def from_fold_rows(cls, rows: FoldRows) -> PairedCounts:
@@ -189,7 +190,8 @@ class PairedCounts:
         PairedCounts
             The counts.
         """
-        cells, numbers = _count(rows.truth, *rows.codes, len(rows.labels))
+        first, second = rows.codes
+        cells, numbers = _count(rows.truth, first, second, len(rows.labels))
         return cls(cells, numbers / rows.n_repeats, rows.labels, rows.pos_label)
 
     def counts(self, model: int) -> ConfusionCounts:

@@ -311,7 +311,7 @@ class ThresholdIntervals(HasReport):
         )
         n, folds = int(self.counts.n[0]), None if self.folds is None else self.folds.shape[1]
         whose = "this one model"
-        if folds is not None:
+        if folds is not None and self.omega is not None:
             weights = np.concatenate([np.ravel(w) for w in self.omega.values()])
             whose = _WHOSE[self.options.question]
         drawn = [name for name in self.metrics if np.any(self.interval_error[name] > 0)]
