@@ -324,34 +324,48 @@ def evaluate(cells, results):
     return rows
 
 
+ASKED = {
+    "fitted": ("fitted", "fitted, folds alone", "wang_li", "auto before"),
+    "algorithm": ("algorithm", "algorithm, folds alone", "wang_li", "auto before"),
+    "final": ("final", "final, folds alone", "wang_li", "auto before"),
+}
+
+
 def summary(rows):
-    """Tables of what must hold."""
-    ask = {
-        "fitted": ("fitted", "fitted, folds alone", "wang_li", "auto before"),
-        "algorithm": ("algorithm", "algorithm, folds alone", "auto before", "wang_li"),
-        "final": ("final", "final, folds alone", "auto before"),
-    }
+    """Learners that do not collapse: every question and rule."""
     published = {(r["cell"], r["metric"]): r["width"] for r in rows if r["rule"] == "wang_li"}
     before = {(r["cell"], r["metric"]): r for r in rows if r["rule"] == "auto before"}
     table = []
-    for estimand, rules in ask.items():
+    for estimand, rules in ASKED.items():
         for kind in ("fixed", "random", "groups"):
-            if estimand == "algorithm" and kind != "fixed":
-                continue
+            if estimand == "algorithm" and kind == "groups":
+                continue  # means over samples whose groups are others
             for rule in rules:
                 mine = [r for r in rows if r["rule"] == rule and r["kind"] == kind]
-                for what, chosen in (
-                    ("", [r for r in mine if not _collapsed(r)]),
-                    ("collapsing", [r for r in mine if _collapsed(r)]),
-                ):
-                    if chosen:
-                        line = _line(chosen, estimand, published, before)
-                        table.append([estimand, kind, what, rule, *line])
+                chosen = [r for r in mine if not _collapsed(r)]
+                if chosen:
+                    line = _line(chosen, estimand, published, before)
+                    table.append([estimand, kind, rule, *line])
     header = [
-        "estimand", "rows", "learners", "rule", "cells", "mean", "minimum", "low at 93",
-        "low at 92", "width / Wang and Li", "median width / before, where that was not low",
+        "question", "class counts", "rule", "cells", "mean", "least", "low at 93",
+        "low at 92", "width / Wang and Li", "median width / before",
     ]  # fmt: skip
     return header, table
+
+
+def collapsing(rows):
+    """Learners that collapse, one by one: lowest coverage of all metrics."""
+    table = []
+    for name in dict.fromkeys(r["cell"] for r in rows if _collapsed(r)):
+        mine = [r for r in rows if r["cell"] == name]
+        line = [name, f"{100 * mine[0]['collapse']:.0f}", f"{100 * mine[0]['warned']:.0f}"]
+        for estimand in ESTIMANDS:
+            found = {r["metric"]: r[estimand] for r in mine if r["rule"] == estimand}
+            cover = {metric: 100 * hits / n for metric, (hits, n) in found.items()}
+            worst = min(cover, key=cover.get)
+            line.append(f"{cover[worst]:.1f} ({worst})")
+        table.append(line)
+    return ["cell", "models without a class", "warned", *ESTIMANDS], table
 
 
 def _collapsed(row):
@@ -384,20 +398,27 @@ def main():
     assert len({cell.name for cell in cells}) == len(cells)
     results = simulate(cells, REPLICATIONS, seed, Path(options.folder) / options.set)
     rows = evaluate(cells, results)
-    header, table = summary(rows)
-    for line in [header, *table]:
-        print(" | ".join(map(str, line)))
-    names = {r["cell"]: (r["collapse"], r["warned"]) for r in rows}
+    report(rows, options.set, options.write)
+
+
+def report(rows, chosen, folder=None):
+    """Print the tables and all cells that are low, and write the tables."""
+    tables = {
+        f"fold_questions_{chosen}": summary(rows),
+        f"fold_collapse_{chosen}": collapsing(rows),
+    }
+    for name, (header, table) in tables.items():
+        for line in [header, *table]:
+            print(" | ".join(map(str, line)))
+        if folder:
+            path = Path(folder) / f"{name}_{chosen}.rst.inc"
+            path.write_text(restructured(header, table), encoding="utf-8")
     for r in rows:
         if r["rule"] in ESTIMANDS and low(*r[r["rule"]], 0.93):
             hits, number = r[r["rule"]]
             print(f"low: {r['rule']} {r['cell']} {r['metric']} {100 * hits / number:.1f}")
-    print("collapsing:", {k: v for k, v in names.items() if 0.05 <= v[0] <= 0.95})
-    print("others that warn in more than half of the runs:",
-          {k: v for k, v in names.items() if v[1] > 0.5 and not 0.05 <= v[0] <= 0.95})  # fmt: skip
-    if options.write:
-        path = Path(options.write) / f"fold_questions_{options.set}.rst.inc"
-        path.write_text(restructured(header, table), encoding="utf-8")
+    often = {r["cell"]: r["warned"] for r in rows if r["warned"] > 0.5 and not _collapsed(r)}
+    print("others that warn in more than half of the runs:", often)
 
 
 if __name__ == "__main__":
