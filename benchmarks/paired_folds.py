@@ -271,9 +271,9 @@ WAYS = {
 }
 
 
-def alarm_table(rows):
-    """False alarms of all cells in which neither is better."""
-    names = {name for name, *_ in ALIKE}
+def alarm_table(rows, cells):
+    """False alarms of cells in which neither is better."""
+    names = {name for name, *_ in cells}
     table = []
     for metric in dict.fromkeys(r["metric"] for r in rows):
         for way, text in WAYS.items():
@@ -294,9 +294,9 @@ def alarm_table(rows):
 
 def cell_table(rows):
     """False alarms of accuracy, recall and F1 in every cell, before and after."""
-    names = [name for name, *_ in ALIKE]
+    known = {r["cell"] for r in rows}
     table = []
-    for name in names:
+    for name in [name for name, *_ in ALIKE if name in known]:
         mine = [r for r in rows if r["cell"] == name]
         line = [name]
         for metric in dict.fromkeys(r["metric"] for r in mine):
@@ -332,6 +332,8 @@ def power_table(rows):
                     for r in rows
                     if r["cell"] == f"power-{name}-{handicap}" and r["metric"] == metric
                 ]
+                if not mine:
+                    continue
                 of = {r["way"]: 100 * r["better"] / r["number"] for r in mine}
                 line = [name, metric, f"{mine[0]['true']:.3f}"]
                 table.append(line + [f"{of[way]:.0f}" for way in WAYS])
@@ -342,15 +344,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default="benchmarks/.results/paired_folds")
     parser.add_argument("--write", help="folder for the tables")
+    parser.add_argument("--known", action="store_true", help="only what is in the folder")
     options = parser.parse_args()
     cells = list(all_cells())
     assert len({cell.name for cell in cells}) == len(cells)
     # The promise first, then the power, then the rest
     order = [*range(FIRST), *range(len(ALIKE), len(cells)), *range(FIRST, len(ALIKE))]
+    if options.known:
+        order = [k for k in order if (Path(options.folder) / f"{cells[k].name}.json").exists()]
     found = {k: evaluated(k, cells[k], options.folder) for k in order}
-    rows = [row for k in range(len(cells)) for row in found[k]]
+    rows = [row for k in sorted(found) for row in found[k]]
     tables = {
-        "paired_alarms": alarm_table(rows), "paired_cells": cell_table(rows),
+        "paired_alarms": alarm_table(rows, ALIKE[:FIRST]),
+        "paired_others": alarm_table(rows, ALIKE[FIRST:]), "paired_cells": cell_table(rows),
         "paired_coverage": coverage_table(rows), "paired_power": power_table(rows),
     }  # fmt: skip
     for name, (header, table) in tables.items():
