@@ -27,7 +27,6 @@ from sklearn.tree import DecisionTreeClassifier
 from tables import restructured
 
 SEED = 2409
-REPLICATIONS, FOREST_REPLICATIONS = 300, 100
 
 
 def tree(**options):
@@ -46,22 +45,44 @@ LINEAR = {
 }
 
 
+CHEAP, WIDE = ("logistic", "stump", "ridge"), ("blocks_50", "bates_100")
+# Learners and sets in the order in which they are run: most cells per hour first. The random
+# numbers of a cell do not depend on the order.
+STAGES = (
+    (100, ("tree", "logistic", "stump", "balanced-tree", "ridge"), tuple(SETS)),
+    (
+        500,
+        ("logistic", "tree", "stump", "ridge", "balanced-tree"),
+        ("bates_20", "letter", "magic", "factors_20"),
+    ),
+    (500, CHEAP, WIDE),
+    (100, ("forest",), ("magic", "bates_20")),
+    (500, ("balanced-tree", "tree"), WIDE),
+)
+
+
 def cells():
-    """All cells, the most informative first."""
-    for n in (100, 500):
-        for learner in ("tree", "logistic", "stump", "balanced-tree", "ridge"):
-            # Half of the cells: trees and logistic regression everywhere, stumps in few rows.
-            expensive = learner in ("tree", "logistic") or (learner == "stump" and n == 100)
-            for name in SETS:
-                yield cell(name, learner, n, REPLICATIONS, expensive)
-        if n == 100:
-            yield cell("bates_20", "forest", n, FOREST_REPLICATIONS, True)
-            yield cell("magic", "forest", n, FOREST_REPLICATIONS, False)
+    """All cells."""
+    for n, learners, sets in STAGES:
+        for learner in learners:
+            for name in sets:
+                yield cell(name, learner, n)
 
 
-def cell(name, learner, n, replications, expensive):
-    make = (TREES | LINEAR)[learner]
-    return StudyCell(name, learner, make, n, replications, expensive, learner in TREES)
+def cell(name, learner, n):
+    # Half of the cells: trees and logistic regression everywhere, stumps in few rows, one forest.
+    expensive = learner in ("tree", "logistic") or (learner, n) == ("stump", 100)
+    replications, chunk = (100, 25) if learner == "forest" else (300, 100)
+    return StudyCell(
+        name,
+        learner,
+        (TREES | LINEAR)[learner],
+        n,
+        replications,
+        expensive or (name, learner) == ("bates_20", "forest"),
+        learner in TREES,
+        chunk,
+    )
 
 
 def main():
