@@ -11,7 +11,7 @@ other seeds) were written down and committed before they were run.
 collapses in a cell if between 5 and 95 % of its models never predict a class (less than 1 % of the
 rows of the population); that is told from the populations alone.
 
-    python benchmarks/fold_questions.py [--set fresh] [--folder FOLDER] [--write docs/benchmark_tables]
+    python benchmarks/fold_questions.py [--set fresh] [--folder FOLDER] [--write FOLDER]
 """
 
 import argparse
@@ -86,26 +86,27 @@ stump g1 100 30 10, stump g05 200 60 5, stump th 100 50 10, stump lg 200 100 10,
 stump gs 100 50 5, tree g1 200 100 10, tree g05 100 50 5, tree mx 300 90 10, tree lg 200 60 5,
 full g1 100 50 10, full lg 300 90 5, full gs 200 50 10, baltree g05 200 40 10, baltree th 100 30 5,
 baltree lg 300 60 10, baltree mx 200 40 5, baltree g1 150 30 10, centroid g05 60 30 10,
-centroid g1 100 20 5, centroid gs 200 60 10, centroid mx 100 50 5, nb g1 100 30 10, nb lg 200 100 5,
-nb mx 60 30 10, logit lg 100 50 10, logit g05 200 40 5, logit mx 300 150 10, ridge g1 60 20 10,
-ridge lg 300 60 5, qda gs 100 40 10, qda g05 200 100 5, knn5 g1 100 40 10, knn5 mx 200 60 5,
-svm g05 100 30 10, svm mx 150 50 5, svm lg 200 100 10, boost g1 100 30 10, boost lg 200 100 5,
-boost mx 200 50 10, perc g05 200 60 10, perc lg 100 50 5, ballog g05 200 40 10, ballog lg 100 25 5,
-rf g1 100 40 5, rf lg 150 60 5, nb e2 100 50 10, nb e3 60 30 10, logit e3 200 40 5, tree e3 100 50 10,
-stump e3 200 60 10, knn5 e4 100 40 5, full e4 100 50 10, centroid e4 60 20 10, stump th1 100 30 10,
-tree th1 200 60 5, baltree e2 150 30 10, boost e4 100 50 5, logit e4 300 60 10,
-stump lg 100 50 2, nb g1 100 30 2, tree mx 200 60 2, logit g05 200 60 3, stump g1 150 60 3,
-centroid mx 100 50 3, stump lg 200 100 20, tree g1 100 50 20, nb mx 100 40 20, baltree lg 200 60 20,
-centroid g05 60 30 20, logit lg 60 30 20, stump lg 200 100 10x2, tree g1 200 100 5x2,
-logit mx 150 60 5x2, perc lg 200 80 10x2, nb g1 100 30 5x2, stump g05 150 75 5x5, tree lg 200 60 10x5,
-logit g05 150 50 5x5, baltree g1 150 40 5x5, centroid mx 100 50 10x5, perc g05 200 60 5x5
+centroid g1 100 20 5, centroid gs 200 60 10, centroid mx 100 50 5, nb g1 100 30 10,
+nb lg 200 100 5, nb mx 60 30 10, logit lg 100 50 10, logit g05 200 40 5, logit mx 300 150 10,
+ridge g1 60 20 10, ridge lg 300 60 5, qda gs 100 40 10, qda g05 200 100 5, knn5 g1 100 40 10,
+knn5 mx 200 60 5, svm g05 100 30 10, svm mx 150 50 5, svm lg 200 100 10, boost g1 100 30 10,
+boost lg 200 100 5, boost mx 200 50 10, perc g05 200 60 10, perc lg 100 50 5, ballog g05 200 40 10,
+ballog lg 100 25 5, rf g1 100 40 5, rf lg 150 60 5, nb e2 100 50 10, nb e3 60 30 10,
+logit e3 200 40 5, tree e3 100 50 10, stump e3 200 60 10, knn5 e4 100 40 5, full e4 100 50 10,
+centroid e4 60 20 10, stump th1 100 30 10, tree th1 200 60 5, baltree e2 150 30 10,
+boost e4 100 50 5, logit e4 300 60 10, stump lg 100 50 2, nb g1 100 30 2, tree mx 200 60 2,
+logit g05 200 60 3, stump g1 150 60 3, centroid mx 100 50 3, stump lg 200 100 20,
+tree g1 100 50 20, nb mx 100 40 20, baltree lg 200 60 20, centroid g05 60 30 20, logit lg 60 30 20,
+stump lg 200 100 10x2, tree g1 200 100 5x2, logit mx 150 60 5x2, perc lg 200 80 10x2,
+nb g1 100 30 5x2, stump g05 150 75 5x5, tree lg 200 60 10x5, logit g05 150 50 5x5,
+baltree g1 150 40 5x5, centroid mx 100 50 10x5, perc g05 200 60 5x5
 """
 _RANDOM = """
 stump lg 200 .5 10, stump g1 150 .4 5, stump g05 120 .5 10, tree g1 200 .4 10, tree lg 100 .5 5,
-full mx 150 .4 10, baltree g05 200 .25 10, baltree lg 150 .3 5, centroid mx 100 .5 10, nb g1 100 .3 5,
-nb mx 200 .3 10, logit lg 100 .4 10, logit mx 200 .5 5, ridge g05 150 .3 10, qda gs 200 .4 10,
-knn5 lg 100 .5 10, svm g1 100 .4 5, boost g05 100 .4 10, perc lg 200 .5 10, ballog g1 100 .2 10,
-stump th 100 .4 5, logit lg 500 .5 10, tree mx 500 .3 5
+full mx 150 .4 10, baltree g05 200 .25 10, baltree lg 150 .3 5, centroid mx 100 .5 10,
+nb g1 100 .3 5, nb mx 200 .3 10, logit lg 100 .4 10, logit mx 200 .5 5, ridge g05 150 .3 10,
+qda gs 200 .4 10, knn5 lg 100 .5 10, svm g1 100 .4 5, boost g05 100 .4 10, perc lg 200 .5 10,
+ballog g1 100 .2 10, stump th 100 .4 5, logit lg 500 .5 10, tree mx 500 .3 5
 """
 
 
@@ -323,36 +324,48 @@ def evaluate(cells, results):
     return rows
 
 
+ASKED = {
+    "fitted": ("fitted", "fitted, folds alone", "wang_li", "auto before"),
+    "algorithm": ("algorithm", "algorithm, folds alone", "wang_li", "auto before"),
+    "final": ("final", "final, folds alone", "wang_li", "auto before"),
+}
+
+
 def summary(rows):
-    """Tables of what must hold."""
-    ask = {
-        "fitted": ("fitted", "fitted, folds alone", "wang_li", "auto before"),
-        "algorithm": ("algorithm", "algorithm, folds alone", "auto before", "wang_li"),
-        "final": ("final", "final, folds alone", "auto before"),
-    }
+    """Learners that do not collapse: every question and rule."""
     published = {(r["cell"], r["metric"]): r["width"] for r in rows if r["rule"] == "wang_li"}
     before = {(r["cell"], r["metric"]): r for r in rows if r["rule"] == "auto before"}
     table = []
-    for estimand, rules in ask.items():
+    for estimand, rules in ASKED.items():
         for kind in ("fixed", "random", "groups"):
-            if estimand == "algorithm" and kind != "fixed":
-                continue
+            if estimand == "algorithm" and kind == "groups":
+                continue  # means over samples whose groups are others
             for rule in rules:
                 mine = [r for r in rows if r["rule"] == rule and r["kind"] == kind]
-                for what, chosen in (
-                    ("", [r for r in mine if not _collapsed(r)]),
-                    ("collapsing", [r for r in mine if _collapsed(r)]),
-                ):
-                    if chosen:
-                        table.append(
-                            [estimand, kind, what, rule]
-                            + _line(chosen, estimand, published, before)
-                        )
+                chosen = [r for r in mine if not _collapsed(r)]
+                if chosen:
+                    line = _line(chosen, estimand, published, before)
+                    table.append([estimand, kind, rule, *line])
     header = [
-        "estimand", "rows", "learners", "rule", "cells", "mean", "minimum", "low at 93", "low at 92",
-        "width / Wang and Li", "median width / before, where that was not low",
+        "question", "class counts", "rule", "cells", "mean", "least", "low at 93",
+        "low at 92", "width / Wang and Li", "median width / before",
     ]  # fmt: skip
     return header, table
+
+
+def collapsing(rows):
+    """Learners that collapse, one by one: lowest coverage of all metrics."""
+    table = []
+    for name in dict.fromkeys(r["cell"] for r in rows if _collapsed(r)):
+        mine = [r for r in rows if r["cell"] == name]
+        line = [name, f"{100 * mine[0]['collapse']:.0f}", f"{100 * mine[0]['warned']:.0f}"]
+        for estimand in ESTIMANDS:
+            found = {r["metric"]: r[estimand] for r in mine if r["rule"] == estimand}
+            cover = {metric: 100 * hits / n for metric, (hits, n) in found.items()}
+            worst = min(cover, key=cover.get)
+            line.append(f"{cover[worst]:.1f} ({worst})")
+        table.append(line)
+    return ["cell", "models without a class", "warned", *ESTIMANDS], table
 
 
 def _collapsed(row):
@@ -385,20 +398,27 @@ def main():
     assert len({cell.name for cell in cells}) == len(cells)
     results = simulate(cells, REPLICATIONS, seed, Path(options.folder) / options.set)
     rows = evaluate(cells, results)
-    header, table = summary(rows)
-    for line in [header, *table]:
-        print(" | ".join(map(str, line)))
-    names = {r["cell"]: (r["collapse"], r["warned"]) for r in rows}
+    report(rows, options.set, options.write)
+
+
+def report(rows, chosen, folder=None):
+    """Print the tables and all cells that are low, and write the tables."""
+    tables = {
+        f"fold_questions_{chosen}": summary(rows),
+        f"fold_collapse_{chosen}": collapsing(rows),
+    }
+    for name, (header, table) in tables.items():
+        for line in [header, *table]:
+            print(" | ".join(map(str, line)))
+        if folder:
+            path = Path(folder) / f"{name}_{chosen}.rst.inc"
+            path.write_text(restructured(header, table), encoding="utf-8")
     for r in rows:
         if r["rule"] in ESTIMANDS and low(*r[r["rule"]], 0.93):
             hits, number = r[r["rule"]]
             print(f"low: {r['rule']} {r['cell']} {r['metric']} {100 * hits / number:.1f}")
-    print("collapsing:", {k: v for k, v in names.items() if 0.05 <= v[0] <= 0.95})
-    print("others that warn in more than half of the runs:",
-          {k: v for k, v in names.items() if v[1] > 0.5 and not 0.05 <= v[0] <= 0.95})  # fmt: skip
-    if options.write:
-        path = Path(options.write) / f"fold_questions_{options.set}.rst.inc"
-        path.write_text(restructured(header, table), encoding="utf-8")
+    often = {r["cell"]: r["warned"] for r in rows if r["warned"] > 0.5 and not _collapsed(r)}
+    print("others that warn in more than half of the runs:", often)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ skuncertain/model_selection/_fold_variance.py were chosen on cells with other po
 "tuning" of fold_questions.py), other learners' settings and other seeds. What follows was written
 down and committed before it was run.
 
-A cell is "high" if the one-sided 99 % Clopper-Pearson lower bound of its rate is above 7 %, "low" if
-the upper bound is below 2 %.
+A cell is "high" if the one-sided 99 % Clopper-Pearson lower bound of its rate is above 7 %, "low"
+if the upper bound is below 2 %.
 
     python benchmarks/paired_folds.py [--folder FOLDER] [--write docs/benchmark_tables]
 """
@@ -155,7 +155,7 @@ def all_cells():
 def rows_of(found, s, models):
     """Rows of one replication, as two cross-validators know them, or without their models."""
     fold, predicted = found["fold"][s].astype(int), found["predicted"][s].astype(int)
-    repeats, n = fold.shape
+    repeats, _n = fold.shape
     k = fold.max() + 1
     truth = np.tile(found["y"][s].astype(int), repeats)
     known = [part[:, None].astype(float) for part in found["models"][s]] if models else None

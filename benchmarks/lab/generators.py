@@ -1,10 +1,10 @@
-"""Populations: functions ``make(rng, class_counts)`` that return X with the rows of class 0 first."""
+"""Populations: functions ``make(rng, class_counts)`` that return X, the rows of class 0 first."""
 
 import numpy as np
 
 
 def by_label(draw):
-    """Population of a function ``draw(rng, n)`` that returns X and y: rows are taken as they come."""
+    """Population of a function ``draw(rng, n)`` that returns X and y: rows as they come."""
 
     def make(rng, class_counts):
         found, need = [[] for _ in class_counts], list(class_counts)

@@ -18,9 +18,8 @@ import sklearn
 from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 
+from lab.simulate import _path, _seed, count, fitted
 from skuncertain.model_selection._stability import Reference
-
-from .simulate import _path, _seed, count, fitted
 
 
 @dataclass(frozen=True)

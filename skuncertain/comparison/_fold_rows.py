@@ -336,8 +336,8 @@ def _repeats(tests, n, all_rows):
         number.min() != number.max() or number.min() == 0,
         "folds",
         f"rows are tested between {number.min()} and {number.max()} times: every row must be "
-        "tested equally often. Rows that no fold tests have to be left out; folds of ShuffleSplit go to "
-        "compare_cv.",
+        "tested equally often. Rows that no fold tests have to be left out; folds of ShuffleSplit "
+        "go to compare_cv.",
     )
     refuse_if(
         len(tests) < 2 * number.min(),

@@ -270,7 +270,7 @@ class ScoredRows:
         return ConfusionCounts.from_binary(tp=tp, fn=fn, fp=fp, tn=tn, labels=pair, pos_label=label)
 
     def rate_weights(self):
-        """Weight of the rows of the positive and of the other class, where single rates are asked."""
+        """Weight of the rows of the positive and of the other class, for single rates."""
         if self.options is None:
             return (self.weight,) * 2
         positive, score = self.problem(0)

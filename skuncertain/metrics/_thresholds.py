@@ -42,8 +42,8 @@ from skuncertain.posteriors._base import Posterior
 
 _MOST = 50  # thresholds that are chosen by default
 _POOLED = (
-    "the scores come from several models of a cross-validation, and one threshold is applied to all "
-    "of them: models whose scores have different scales do not fit together."
+    "the scores come from several models of a cross-validation, and one threshold is applied to "
+    "all of them: models whose scores have different scales do not fit together."
 )
 _WHOSE = {
     "fitted": "the models of these folds, on average,",

@@ -220,7 +220,7 @@ class CrossValPosterior(HasReport):
         ... )
         >>> posterior = CrossValPosterior.from_cv_results(results, X, y)
         >>> posterior.interval("f1")
-        Interval(low=0.919..., high=0.959...)
+        Interval(low=0.917..., high=0.960...)
         """
         if holds_only_scores(cv_results, X, y, method):
             check_random_state(random_state)
@@ -279,10 +279,12 @@ class CrossValPosterior(HasReport):
             One matrix per fold; together they test every row `n_repeats` times.
         n_repeats : int, default=1
             Repetitions of the folds: it divides the number of folds and the rows of every class.
-        metrics, method, omega, estimand, prior, level, kind, random_state : object
+        metrics, method, omega, estimand, prior : object
             See :meth:`from_cv_results`.
         stability_counts : array-like of shape (folds, C, C) or (folds, 2, C, C), default=None
             Matrices of every fold's model on the same rows, see :func:`fold_posterior`.
+        level, kind, random_state : object
+            See :meth:`from_cv_results`.
 
         Returns
         -------
@@ -299,7 +301,7 @@ class CrossValPosterior(HasReport):
         >>> from skuncertain.model_selection import CrossValPosterior
         >>> folds = ConfusionCounts([[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]])
         >>> CrossValPosterior.from_counts(folds).interval("recall")
-        Interval(low=0.502..., high=0.896...)
+        Interval(low=0.577..., high=0.867...)
         """
         check_fold_counts(counts)
         options = FoldOptions(method, omega, estimand, prior)

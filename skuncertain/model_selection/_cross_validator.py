@@ -163,7 +163,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     >>> model = make_pipeline(StandardScaler(), LogisticRegression())
     >>> bcv = BayesianCrossValidator(model, cv=10).fit(X, y)
     >>> bcv.interval("f1")
-    Interval(low=0.967..., high=0.992...)
+    Interval(low=0.970..., high=0.992...)
     >>> bcv.interval("f1", omega="wang_li")  # as published
     Interval(low=0.966..., high=0.992...)
     >>> bcv.predict(X[:3])
@@ -591,7 +591,7 @@ def cross_val_posterior(
     >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     >>> posterior = cross_val_posterior(tree, X, y, cv=5)
     >>> posterior.interval("f1")
-    Interval(low=0.919..., high=0.959...)
+    Interval(low=0.917..., high=0.960...)
     """
     refuse_if(
         hasattr(estimator, "keys"),

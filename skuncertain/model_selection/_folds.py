@@ -59,7 +59,7 @@ class FoldDiagnostics:
     >>> folds = [[[21, 3], [4, 12]], [[19, 5], [6, 10]], [[22, 2], [2, 14]]]
     >>> diagnostics = fold_posterior(folds, "recall").diagnostics
     >>> round(diagnostics.omega, 3), round(diagnostics.omega_wang_li, 3)
-    (0.336, 0.667)
+    (0.667, 0.667)
     """
 
     metric: str

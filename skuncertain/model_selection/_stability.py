@@ -193,7 +193,7 @@ def metric_jackknife(matrices, slope, n_repeats, n):
 
 
 def model_values(matrices, slope):
-    """Metric of every model on the rows of every half ``(..., splits, halves)``, up to a constant."""
+    """Metric of every model on every half ``(..., splits, halves)``, up to a constant."""
     halves = matrices.shape[-3]
     # A half stands for all rows: it counts as often as there are halves.
     return halves * np.einsum("...khij,...ij->...kh", matrices, slope)
@@ -387,7 +387,7 @@ class StabilityScorer:
         return [*cells, *(f"{_PREFIX}_{_MARGIN}_{c}" for c in range(size))]
 
     def take(self, results, n_repeats):
-        """Take the answers out of the result of ``cross_validate``; they are NaN where asking failed."""
+        """Take the answers out of the result of ``cross_validate``; NaN where asking failed."""
         columns = np.array([results.pop(f"test_{key}") for key in self.keys], dtype=float).T
         size = len(self.reference.labels)
         cells = self.reference.n_halves * size**2

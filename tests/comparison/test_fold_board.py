@@ -70,7 +70,7 @@ def test_intervals_are_those_of_the_cross_validators(models):
 
 
 def test_every_pair_has_its_variance(models):
-    _, y, fitted = models
+    _, _y, fitted = models
     rows = read_fold_rows(None, list(fitted.values()), list(fitted), None, None, None)
     metric = get_metric("accuracy")
     board = FoldBoard.of(rows, metric, 1, "algorithm")
@@ -90,7 +90,7 @@ def test_predictions_with_folds(models):
     predictions = {name: cross_val_predict(model, X, y, cv=CV) for name, model in LEARNERS.items()}
     board = leaderboard(predictions, y_true=y, folds=CV, random_state=0)
     alone = leaderboard(predictions, y_true=y, random_state=0)
-    first, second = list(predictions)[0], list(predictions)[2]
+    first, second = next(iter(predictions)), list(predictions)[2]
     pair = compare_paired(y, predictions[second], predictions[first], folds=CV)
     assert board.pairwise[0, 2] == pytest.approx(pair.p_better, abs=0.02)
     assert board.p_best.max() < alone.p_best.max()
@@ -117,7 +117,7 @@ def test_what_a_board_of_folds_tells(models):
 
 
 def test_equal_models_have_equal_chances(models):
-    X, y, _ = models
+    _X, y, _ = models
     rng = np.random.default_rng(3)
     said = {str(k): np.where(rng.random(300) < 0.8, y, 1 - y) for k in range(3)}
     said["again"] = said["2"].copy()

@@ -86,7 +86,7 @@ def test_a_number_of_folds_is_that_of_cross_val_predict(data):
 
 
 def test_one_row_per_fold(data):
-    X, y, a, b = data
+    _X, y, a, b = data
     result = compare_paired(y, a, b, folds=LeaveOneOut())
     assert result.n_folds == len(y)
     assert 0 < result.omega < 1
@@ -127,7 +127,7 @@ def test_repetitions_count_as_one_set_of_rows(data):
 
 
 def test_strings_and_other_labels(data):
-    X, y, a, b = data
+    _X, y, a, b = data
     expected = numbers(compare_paired(y, a, b, folds=CV, metric="recall"))
     names = np.array(["well", "ill"])
     texts = [names[part] for part in (y, a, b)]
@@ -193,7 +193,7 @@ def test_results_carry_folds_omega_and_estimand(data):
     assert "estimated from the folds (Wang" in str(alone.report())
     final = compare(*models, estimand="final")
     assert "models of B and A that are fitted on all rows" in " ".join(str(final.report()).split())
-    with pytest.raises(AttributeError, match="can't set|cannot assign|no setter"):
+    with pytest.raises(AttributeError, match=r"can't set|cannot assign|no setter"):
         result.omega = 1.0
 
 
@@ -240,7 +240,7 @@ def test_rows_that_are_never_tested(data):
 
 
 def test_different_splits_labels_and_targets_are_refused(data):
-    X, y, a, b = data
+    X, y, _a, _b = data
     first = validator(STUMP, X, y)
     other = validator(BAYES, X, y, cv=StratifiedKFold(5, shuffle=True, random_state=4))
     with pytest.raises(InvalidParameterError, match=r"not tested on the same splits.*random_state"):
@@ -261,7 +261,7 @@ def test_different_splits_labels_and_targets_are_refused(data):
 
 
 def test_predictions_are_needed(data):
-    X, y, a, b = data
+    X, y, _a, b = data
     with_rows = validator(STUMP, X, y)
     without = validator(BAYES, X, y, keep_predictions=False)
     posterior = cross_val_posterior(BAYES, X, y, cv=CV)
@@ -281,7 +281,7 @@ def test_splits_that_cannot_be_paired(data):
     models = [
         validator(model, X, y, cv=shuffled, method="nadeau_bengio") for model in (STUMP, BAYES)
     ]
-    with pytest.raises(InvalidParameterError, match="as by ShuffleSplit.*compare_cv"):
+    with pytest.raises(InvalidParameterError, match=r"as by ShuffleSplit.*compare_cv"):
         compare(*models)
     assert compare_cv(*models).n_folds == 4
     with pytest.raises(InvalidParameterError, match="every row must be tested equally often"):
@@ -339,7 +339,7 @@ def test_kept_labels_survive_and_go(data):
 
 
 def test_unstratified_folds_of_different_sizes(data):
-    X, y, a, b = data
+    _X, y, a, b = data
     result = compare_paired(y, a, b, folds=KFold(7, shuffle=True, random_state=0), metric="f1")
     assert result.n_folds == 7
     assert 0 < result.omega < 1

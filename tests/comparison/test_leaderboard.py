@@ -435,7 +435,7 @@ ONE = MODELS["tree"]
         ([ONE], {"metric": "f1"}, ValueError, "at least two models, got 1"),
         ([ONE, ONE], {}, TypeError, "metric is missing"),
         ([ONE, [0, 1]], {"metric": "f1"}, TypeError, "with y_true=, predicted labels, got list"),
-        ([[0.8, 0.9], [0.7, 0.9]], {}, TypeError, "got list. Models of which only fold.*compare_cv"),
+        ([[0.8, 0.9], [0.7, 0.9]], {}, TypeError, "Models of which only fold.*compare_cv"),
         ([ONE, ONE], {"metric": "f1", "labels": [0, 1]}, TypeError, "give y_true as well"),
         ([ONE, ONE], {"metric": "prevalence"}, ValueError, "cannot be ranked by it"),
         ([ONE, ONE], {"metric": "f2x"}, ValueError, "not known"),
