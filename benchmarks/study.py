@@ -20,7 +20,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from lab.resample import StudyCell, run
 from lab.sets import SETS
-from lab.summaries import rows_of, tables
+from lab.study_tables import tables
+from lab.summaries import rows_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
