@@ -67,7 +67,7 @@ def folds(names):
 def folds_f1(data, seed):
     pairs = zip(data["y_true"], data["y_pred"], strict=True)
     folds = [ConfusionCounts.from_predictions(y, p, labels=[0, 1]).counts for y, p in pairs]
-    return [fold_posterior(ConfusionCounts(folds), "f1").interval()]
+    return [fold_posterior(ConfusionCounts(folds), "f1", estimand="algorithm").interval()]
 
 
 def folds_labels(data, seed):
