@@ -19,6 +19,7 @@ from skuncertain.model_selection._nested_designs import (
 LEVEL = 0.95
 ESTIMANDS = ("fitted", "algorithm", "final")
 REPEATS = (1, 2, 5)
+SHARES = (0.9, 0.85)  # of the variance of a rule
 DRAWS = 2000  # of MCC: ends are known to about 1.5 % of the width
 
 
@@ -71,6 +72,9 @@ def weights(folds):
         with np.errstate(invalid="ignore"):
             found["omega before"] = np.where(before > 0, variance.binomial / before, 1.0)
     found["Wang and Li"] = np.full_like(before, (k + 1) / (2 * k))
+    if folds.metric.name == "accuracy":  # is there room for shorter intervals?
+        for share in SHARES:
+            found |= {f"{name} with {share} V": found[name] / share for name in ESTIMANDS}
     return found
 
 

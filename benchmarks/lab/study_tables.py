@@ -3,6 +3,7 @@
 import numpy as np
 
 from lab.coverage import low
+from lab.intervals import SHARES
 from lab.summaries import METRICS, WALD
 
 TITLES = {"matthews_corrcoef": "MCC", "balanced_accuracy": "balanced accuracy", "f1": "F1"}
@@ -42,6 +43,7 @@ def tables(rows):
         "study_all": _by_metric(rows, _coverage, (*OURS, *ALONE)),
         "study_learners": _by_learner(accuracy),
         "study_low": _low_cells(rows),
+        "study_shares": _shares(accuracy),
     }
 
 
@@ -123,6 +125,17 @@ def _by_learner(rows):
             line.append(f"{_coverage(mine)}; {_width(mine)}" if mine else "")
         lines.append(line)
     return ["learner", "n", *methods], lines
+
+
+def _shares(rows):
+    """Accuracy with a share of the variance that our rules ask for."""
+    lines = []
+    for rule in RULES:
+        for share in (1, *SHARES):
+            name = rule if share == 1 else f"{rule} with {share} V"
+            mine = [_chosen(rows, f"{name}, {folds}") for folds in FOLDS]
+            lines.append([rule, share, *(f"{_coverage(part)}; {_width(part)}" for part in mine)])
+    return ["rule", "share of V", *FOLDS], lines
 
 
 def _low_cells(rows):
