@@ -7,7 +7,9 @@ that it has fitted, and the model fitted on all rows. benchmarks/lab/resample.py
 lab/intervals.py what the methods make of it.
 
 Cells, seeds and replications were committed before the first run. A run that was killed goes on
-where it was; the real sets are read from the folder that SKUNCERTAIN_DATA names, else skipped.
+where it was; the real sets are read from the folder that SKUNCERTAIN_DATA names (letter.csv.gz and
+magic.csv.gz, with a column "target"), else skipped. All of it takes about two and a half hours of
+one core: 0.7 for 100 rows, 1.3 for 500, 0.5 for the forests.
 
     python benchmarks/study.py [--folder FOLDER] [--write docs/benchmark_tables] [--only TEXT]
 """
@@ -97,17 +99,27 @@ def main():
     if not options.no_fits:
         run(chosen, SEED, options.folder)
     rows = rows_of(chosen, options.folder)
-    cpu = sum({row["cell"]: row["cpu"] for row in rows}.values())
-    error = max((row["truth"] for row in rows), default=0.0)
-    print(f"{len({row['cell'] for row in rows})} cells, {cpu / 3600:.2f} hours of fits")
-    print(f"largest error of a truth: {error:.3f} standard errors of the Wald interval")
+    print(summary := budget(rows, len(chosen)))
+    written = {"study_budget": summary}
     for name, (header, lines) in tables(rows).items():
         print(f"\n{name}")
         for line in [header, *lines]:
             print(" | ".join(map(str, line)))
-        if options.write:
-            path = Path(options.write) / f"{name}.rst.inc"
-            path.write_text(restructured(header, lines), encoding="utf-8")
+        written[name] = restructured(header, lines)
+    if options.write:
+        for name, text in written.items():
+            (Path(options.write) / f"{name}.rst.inc").write_text(text, encoding="utf-8")
+
+
+def budget(rows, number):
+    """How much has been run, what it cost, and how well the truths are known."""
+    cpu = {row["cell"]: row["cpu"] for row in rows}
+    error = max((row["truth"] for row in rows), default=0.0)
+    return (
+        f"{len(cpu)} of {number} cells have been run, in {sum(cpu.values()) / 3600:.1f} hours of "
+        f"one core. The truths are known to {error:.2f} standard errors of the Wald interval "
+        "or better.\n"
+    )
 
 
 if __name__ == "__main__":
