@@ -135,9 +135,10 @@ def shrink_draws(draws, shared):
     errors = draws - mean[:, None]
     if shared:
         errors -= errors.mean(axis=0)
-    variance = errors.var(axis=1)
     m = len(draws)
-    found = shrink_means(mean, variance * (m / (m - 1) if shared and m > 1 else 1.0))
+    # Without what all have in common, the variance is smaller by the share 1 / m.
+    variance = errors.var(axis=1) * (m / (m - 1) if shared and m > 1 else 1.0)
+    found = shrink_means(mean, variance)
     if found.weight == 1:
         return draws, found
     factor = np.sqrt(found.variance / np.where(variance > 0, variance, 1.0))

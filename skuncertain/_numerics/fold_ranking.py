@@ -89,8 +89,9 @@ class FoldRanking:
     @cached_property
     def _normal(self):
         """Means, and deviations that a standard normal z turns into draws; of shrunk values."""
-        contrasts = self._contrasts
-        length = np.sqrt(np.square(contrasts).sum(axis=1))
+        contrasts, m = self._contrasts, self.sizes.size
+        # Without what all have in common, variances are smaller by the share 1 / m.
+        length = np.sqrt(np.square(contrasts).sum(axis=1) * m / (m - 1))
         factor = np.sqrt(self.shrunk.variance) / np.where(length > 0, length, 1.0)
         return self.shrunk.mean, contrasts * factor[:, None]
 
