@@ -25,10 +25,8 @@ from skuncertain.app._one import (
 from skuncertain.app._sentence import fold_sentence
 from skuncertain.exceptions import FoldDisagreementWarning, InvalidParameterError
 from skuncertain.metrics._registry import get_metric
-from skuncertain.model_selection._cross_val_posterior import (
-    CrossValPosterior,
-    usual_metrics,
-)
+from skuncertain.model_selection._asked_metrics import usual_metrics
+from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import tell_folds
 from skuncertain.model_selection._fold_methods import SIDE_BY_SIDE
 

@@ -280,6 +280,13 @@ def read_folds(folds, y):
         "folds must not be negative or NaN: rows that no fold tests have to be left out of y_true "
         "and of the predictions.",
     )
+    odd = next((x for x in array.ravel() if not isinstance(x, str | int)), None)
+    refuse_if(
+        array.dtype.kind == "O" and odd is not None,
+        "folds",
+        "folds must be numbers or names, got {value}.",
+        odd,
+    )
     tests = []
     for column in array.reshape(y.size, -1).T:
         _, place = np.unique(column, return_inverse=True)

@@ -14,7 +14,8 @@ from skuncertain._utils.warnings import silence
 from skuncertain.comparison._leaderboard import Leaderboard
 from skuncertain.display._base import Display
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
+from skuncertain.model_selection._asked_metrics import check_metrics
+from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._fold_methods import METHODS, SIDE_BY_SIDE
 from skuncertain.model_selection._search_posterior import SearchPosterior, search_posterior

@@ -35,7 +35,7 @@ from skuncertain.display._inputs import (
 )
 from skuncertain.display._text import listed
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.model_selection._cross_val_posterior import check_metrics
+from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.posteriors._question import shared_question
 
 _PALETTE = 7  # more marks than that in a row cannot be told apart

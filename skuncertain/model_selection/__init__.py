@@ -5,8 +5,9 @@ a finished search become posteriors; rules for ``refit=`` and the correction for
 """
 
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
+from skuncertain.model_selection._cross_val_run import cross_val_posterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
-from skuncertain.model_selection._cross_validator import BayesianCrossValidator, cross_val_posterior
+from skuncertain.model_selection._cross_validator import BayesianCrossValidator
 from skuncertain.model_selection._fold_posterior import fold_interval, fold_posterior
 from skuncertain.model_selection._folds import FoldDiagnostics
 from skuncertain.model_selection._nested import (

@@ -19,13 +19,11 @@ from skuncertain._utils.validation import (
     check_level,
     check_random_state,
     data_frame,
-    refuse_if,
     resolve_seed,
 )
 from skuncertain._utils.warnings import collect_into, silence, warn_user
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._labels import check_pos_label, positive_of
-from skuncertain.metrics._registry import named_metrics
+from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report, question_text
 from skuncertain.model_selection._cross_val_scores import read_scores
@@ -48,34 +46,6 @@ from skuncertain.model_selection._splits import Splits
 from skuncertain.model_selection._stability import Stability, ask_models, check_models
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
-
-TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
-MANY_CLASS_METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "mcc")
-
-
-def usual_metrics(labels, pos_label):
-    """Names of the metrics that are shown by default; without a positive class none needs one."""
-    two = len(labels) == 2 and check_pos_label(labels, pos_label) is not None
-    return TWO_CLASS_METRICS if two else MANY_CLASS_METRICS
-
-
-def check_metrics(metrics, labels, pos_label):
-    """Return {name as asked: Metric}; None gives the usual ones."""
-    if metrics is None:
-        metrics = usual_metrics(labels, pos_label)
-    refuse_if(
-        not isinstance(metrics, str | list | tuple | set | dict) and not callable(metrics),
-        "metrics",
-        "metrics must be a list of metrics, got {value}.",
-        metrics,
-    )
-    found = dict(named_metrics(metrics))
-    for metric in found.values():
-        positive_of(metric, labels, pos_label)
-        if metric.user:
-            size = len(labels)
-            metric.evaluate(np.ones((2, size, size)))  # an early error if it is no metric
-    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -67,16 +67,14 @@ def fold_posterior(
         "dirichlet", "bootstrap": pooled counts as if rows were independent. "t", "corrected_t",
         "nadeau_bengio": Student's t around the mean of the fold values.
     omega : {"auto", "wang_li"} or float, default="auto"
-        ω of "pooled": estimated (experimental until version 1.0), the published (K + 1) / (2 K), or
-        a number in [1/K, 1].
+        ω of "pooled": estimated (experimental), the published (K + 1) / (2 K), or in [1/K, 1].
     estimand : {"fitted", "algorithm", "final"}, default="fitted"
         What ω = "auto" is about: the K models that were fitted, on average; the same algorithm on
         other training sets of this size and class counts; the one model fitted on all rows.
     prior : float, str or array-like of shape (C, C), default=1.0
         Pseudo-counts λ on each side of the proportion, or per cell: an array, "dirichlet".
     stability_counts : array-like of shape (..., K, C, C) or (..., K, 2, C, C), default=None
-        For ω = "auto": matrices of every fold's model on the same rows (all of them, or two halves
-        of fewer), which tell how much the models differ.
+        For ω = "auto": matrices of every model on the same rows, or on two halves of fewer rows.
     n_repeats : int, default=None
         Repetitions, K stands for all folds then. Scores of shape (n_repeats, K) are one problem.
     rho : float, default=None
@@ -85,10 +83,8 @@ def fold_posterior(
         Whether every fold gets the whole prior or λ/K, the default for "averaged".
     n_train, n_test : int or array-like of shape (K,), default=None
         Rows per fold, for "nadeau_bengio". By default the folds partition the rows.
-    pos_label : label, default=None
-        Positive class, by default that of the counts; index of the class if `counts` is an array.
-    n_draws, random_state : int, default=None
-        Number of draws where there is no exact form, and their seed.
+    pos_label, n_draws, random_state : object, default=None
+        Positive class (its index if `counts` is an array); draws and seed where they are needed.
 
     Returns
     -------

@@ -32,7 +32,7 @@ from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._scorer import scored_labels
-from skuncertain.model_selection._cross_val_posterior import check_metrics
+from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._nested_designs import (
     ConservativeDesign,
     NestedDesign,

@@ -8,7 +8,8 @@ from skuncertain import ConfusionCounts
 from skuncertain.metrics import make_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES
 from skuncertain.model_selection import fold_interval
-from skuncertain.model_selection._cross_val_posterior import CrossValPosterior, check_metrics
+from skuncertain.model_selection._asked_metrics import check_metrics
+from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import selected_confusion
 from skuncertain.model_selection._fold_methods import FoldOptions
 from skuncertain.model_selection._splits import Splits
