@@ -134,6 +134,6 @@ def test_draws_that_are_far_apart_keep_their_differences(global_random_seed):
     common = rng.normal(size=5000)
     draws = np.arange(5)[:, None] + 0.5 * common + 0.03 * rng.normal(size=(5, 5000))
     shrunk, found = shrink_draws(draws, shared=True)
-    before, after = (np.cov((d[1:] - d[0])) for d in (draws, shrunk))
+    before, after = (np.cov(d[1:] - d[0]) for d in (draws, shrunk))
     np.testing.assert_allclose(after, before, rtol=0.07)  # spread 4 leaves 16/17
     assert 0.93 < found.weight < 1
