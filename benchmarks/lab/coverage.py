@@ -18,8 +18,9 @@ def low(hits, number, limit):
 
 def values(metric, matrices):
     """Metric of matrices; 0/0 is left out of means as NaN, but MCC is then 0 as in scikit-learn."""
-    found = get_metric(metric).evaluate(matrices, positive=1)
-    return np.nan_to_num(found) if metric == "matthews_corrcoef" else found
+    known = get_metric(metric)
+    found = known.evaluate(matrices, positive=1)
+    return np.nan_to_num(found) if known.name == "matthews_corrcoef" else found
 
 
 def folds_of(found, metric, n_repeats, models=True):

@@ -15,7 +15,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import sklearn
-from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedKFold
 
 from lab.simulate import _path, _seed, count, fitted
@@ -43,19 +42,16 @@ class PairCell:
     n_test: int = 4_000
 
 
-def simulate_pairs(cells, n_replications, seed, folder, n_jobs=1):
-    """Run the cells that are not in the folder yet; results are arrays by cell."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    Parallel(n_jobs=n_jobs, batch_size=1)(
-        delayed(_run)(cell, n_replications, (seed, k), folder) for k, cell in enumerate(cells)
-    )
-    return {cell.name: dict(np.load(_path(folder, cell))) for cell in cells}
+def simulate_pair(cell, n_replications, seed, folder):
+    """Arrays of a cell, from its file if it was simulated before."""
+    path = _path(Path(folder), cell)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _run(cell, n_replications, seed, path)
+    return dict(np.load(path))
 
 
-def _run(cell, n_replications, seed, folder):
-    if _path(folder, cell).exists():
-        return
+def _run(cell, n_replications, seed, path):
     sklearn.set_config(skip_parameter_validation=True, assume_finite=True)
     start = time.process_time()
     with warnings.catch_warnings():
@@ -70,9 +66,9 @@ def _run(cell, n_replications, seed, folder):
         found = [_one(cell, test, np.random.default_rng((*seed, r))) for r in range(n_replications)]
     arrays = {name: np.array([part[name] for part in found]) for name in found[0]}
     arrays["cpu"] = time.process_time() - start
-    draft = _path(folder, cell).with_suffix(".part.npz")
+    draft = path.with_suffix(".part.npz")
     np.savez_compressed(draft, **arrays)
-    draft.rename(_path(folder, cell))
+    draft.rename(path)
     print(f"{cell.name}: {arrays['cpu']:.0f} s", flush=True)
 
 

@@ -27,7 +27,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from lab.sets import BLOCKS, Truth, population
 
-CHUNK = 100  # replications in a file
 REPEATS, FOLDS = 5, 10
 SPLITS, LEFT_OUT = 25, 0.1
 PAIRS, SPLITS_OF_HALF = 10, 5
@@ -39,7 +38,7 @@ class StudyCell:
     """A set, a learner and a number of rows.
 
     `learner` is a function of a seed. With `expensive`, conservative-z and nested cross-validation
-    are run, too; trees get rows in single precision.
+    are run, too; trees get rows in single precision. A file holds `chunk` replications.
     """
 
     population: str
@@ -49,6 +48,7 @@ class StudyCell:
     replications: int
     expensive: bool
     tree: bool
+    chunk: int = 100
 
     @property
     def key(self):
@@ -58,8 +58,8 @@ class StudyCell:
     @property
     def chunks(self):
         """First replication and number of replications of every file."""
-        starts = range(0, self.replications, CHUNK)
-        return [(start, min(CHUNK, self.replications - start)) for start in starts]
+        starts = range(0, self.replications, self.chunk)
+        return [(start, min(self.chunk, self.replications - start)) for start in starts]
 
 
 class Constant:

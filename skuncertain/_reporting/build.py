@@ -98,6 +98,7 @@ def shown_settings(settings):
         "prevalence": prevalence_text(settings.get("prevalence")) or None,
         "new rows": settings.get("n_new"),
         "differs": settings.get("differs"),
+        "believe": settings.get("believe"),
         "draws": settings.get("draws"),
     }
     return [[name, str(text)] for name, text in known.items() if text is not None]

@@ -18,6 +18,7 @@ from skuncertain._utils.validation import (
     resolve_seed,
 )
 from skuncertain._utils.warnings import remember_warnings, silence, warn_user
+from skuncertain.comparison._advice import advice_on_scores
 from skuncertain.comparison._fold_difference import check_estimand
 from skuncertain.comparison._fold_rows import is_cross_validated, read_fold_rows
 from skuncertain.comparison._fold_scores import check_same_splits, fold_scores
@@ -230,6 +231,8 @@ def compare_cv(
     class counts differ. For plain scores it cannot be known: both must come from the same splitter
     with the same ``random_state``. Folds in which a score is missing are left out of both.
 
+    Of two cross-validators believe :func:`compare` where it applies: it also sees rows and models.
+
     Examples
     --------
     >>> from skuncertain import compare_cv
@@ -269,6 +272,7 @@ def compare_cv(
         prior="none: Student's t on the differences of the folds",
         n_folds=values.shape[-1] / repeats,
         n_repeats=repeats,
+        advice=advice_on_scores(a, b),
     )
 
 

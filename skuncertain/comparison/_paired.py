@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._utils.typing import LabelLike, MetricLike, RandomStateLike
 from skuncertain._utils.validation import check_draws, check_names, check_number, resolve_seed
 from skuncertain._utils.warnings import remember_warnings, warn_user
+from skuncertain.comparison._advice import advice_on_rows
 from skuncertain.comparison._fold_difference import about_difference, check_estimand
 from skuncertain.comparison._fold_rows import FoldRows, is_cross_validated, read_fold_rows
 from skuncertain.comparison._result import ComparisonResult, judge
@@ -172,7 +173,8 @@ class PairedCounts:
             y_true, [pred_a, pred_b], labels, pos_label, names=("pred_a", "pred_b")
         )
         pos_label = check_pos_label(labels, pos_label, y_true, pred_a, pred_b)
-        return cls(*_count(y, a, b, len(labels)), labels, pos_label)
+        cells, numbers = _count(y, a, b, len(labels))
+        return cls(cells, numbers, labels, pos_label)
 
     @classmethod
     def from_fold_rows(cls, rows: FoldRows) -> PairedCounts:
@@ -188,7 +190,8 @@ class PairedCounts:
         PairedCounts
             The counts.
         """
-        cells, numbers = _count(rows.truth, *rows.codes, len(rows.labels))
+        first, second = rows.codes
+        cells, numbers = _count(rows.truth, first, second, len(rows.labels))
         return cls(cells, numbers / rows.n_repeats, rows.labels, rows.pos_label)
 
     def counts(self, model: int) -> ConfusionCounts:
@@ -270,6 +273,7 @@ class PairedCounts:
             prior=about.prior,
             n_folds=about.n_folds,
             n_repeats=about.n_repeats,
+            advice=advice_on_rows(folds),
         )
 
     def _discordance(self, name, positive, prior, about):

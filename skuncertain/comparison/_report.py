@@ -65,6 +65,7 @@ def comparison_report(result, level, kind, digits=None):
             "metric": result.metric,
             **question_settings(difference.about),
             "differs": result.differs,
+            "believe": result.advice,
             "rope": result.rope,
             "draws": None
             if difference.exact
@@ -73,10 +74,7 @@ def comparison_report(result, level, kind, digits=None):
         question=_question(result, of),
         sections={"difference": section("Difference", columns, rows, figure=figure)},
         warnings=[*result.warnings, *caught.texts],
-        reading=[
-            *(text.replace("B - A", f"{b} - {a}") for text in READING),
-            *([result.advice] if result.advice else []),
-        ],
+        reading=[text.replace("B - A", f"{b} - {a}") for text in READING],
         digits=digits,
     )
 

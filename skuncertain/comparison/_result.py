@@ -215,6 +215,7 @@ class ComparisonResult(HasReport):
             "n_repeats": self.n_repeats,
             "omega": self.omega,
             "differs": self.differs,
+            "advice": self.advice,
             "seed": self.difference.seed,
             "warnings": list(self.warnings),
             "skuncertain": __version__,

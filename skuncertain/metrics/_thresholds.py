@@ -246,7 +246,7 @@ class ThresholdIntervals(HasReport):
             "prior": self.prior if isinstance(self.prior, str) else np.asarray(self.prior).tolist(),
             "counts": self.counts.to_dict(),
             "n_folds": None if self.folds is None else self.folds.shape[1],
-            "estimand": "final" if self.folds is None else self.options.question,
+            "estimand": "final" if self.folds is None else self.options.pooling.question,
             "omega": self.omega and {name: w.tolist() for name, w in self.omega.items()},
             "seed": self.seed,
             "warnings": list(self.warnings),
@@ -274,9 +274,20 @@ class ThresholdIntervals(HasReport):
             for name in self.metrics
         ]
 
+    def _weight_text(self):
+        """Least and largest weight of a row, and where it is from; None without folds."""
+        if self.omega is None:
+            return None
+        weights = np.concatenate([np.ravel(w) for w in self.omega.values()])
+        given = self.options.pooling.omega
+        ways = {"auto": "estimated from the folds", "wang_li": "by Wang and Li"}
+        low, high = f"{weights.min():.2f}", f"{weights.max():.2f}"
+        span = low if low == high else f"{low} to {high}"
+        return f"{span}, {ways.get(given, 'as given')}"
+
     def _prior_text(self):
         auto = isinstance(self.prior, str) and self.prior == "auto"
-        prior = self.options.prior if auto and self.folds is not None else self.prior
+        prior = self.options.pooling.prior if auto and self.folds is not None else self.prior
         return describe_prior(prior)
 
     def report(self, *, digits: int | None = None) -> IntervalReport:
@@ -312,8 +323,7 @@ class ThresholdIntervals(HasReport):
         n, folds = int(self.counts.n[0]), None if self.folds is None else self.folds.shape[1]
         whose = "this one model"
         if folds is not None:
-            weights = np.concatenate([np.ravel(w) for w in self.omega.values()])
-            whose = _WHOSE[self.options.question]
+            whose = _WHOSE[self.options.pooling.question]
         drawn = [name for name in self.metrics if np.any(self.interval_error[name] > 0)]
         return make_report(
             "thresholds",
@@ -327,9 +337,7 @@ class ThresholdIntervals(HasReport):
                 else "pooled folds, for every threshold",
                 "n": n,
                 "k": None if folds is None else f"{folds} folds",
-                "omega": None
-                if folds is None
-                else f"{weights.min():.2f} to {weights.max():.2f}, estimated from the folds",
+                "omega": self._weight_text(),
                 "pos_label": self.counts.pos_label,
                 "draws": f"for {', '.join(drawn)}, seed {self.seed}" if drawn else None,
             },

@@ -126,7 +126,8 @@ class FoldOptions:
         return self.estimand if "estimand" in found.options else found.estimand
 
     @property
-    def _pooling(self):
+    def pooling(self):
+        """These options if they pool folds, otherwise the default ones."""
         return self if self.method == "pooled" else FoldOptions()
 
     def answer(self, counts, metric, prior="auto", random_state=None):
@@ -134,7 +135,7 @@ class FoldOptions:
 
         Nothing is known of the models there. `prior` "auto" is that of the cross-validation.
         """
-        options = self._pooling
+        options = self.pooling
         if not (isinstance(prior, str) and prior == "auto"):
             options = replace(options, prior=prior)
         folds = Folds.of(counts, metric, 1, random_state=random_state)
@@ -142,7 +143,7 @@ class FoldOptions:
 
     def weight(self, counts, metric):
         """One weight of the rows for a metric at several thresholds, counts ``(k, splits)``."""
-        options, folds = self._pooling, Folds.of(counts, metric, 1)
+        options, folds = self.pooling, Folds.of(counts, metric, 1)
         if check_omega(options.omega, folds.n_folds) != "auto":
             return float(_pooled_weight(folds, options)[0])
         needed = folds.variance.needed(options.estimand).sum()

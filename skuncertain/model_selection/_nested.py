@@ -422,7 +422,7 @@ def nested_cv_intervals(
     params: dict | None = None,
     random_state: RandomStateLike = None,
 ) -> ResampledIntervals:
-    """Intervals by the nested cross-validation of Bates, Hastie and Tibshirani.
+    """Make intervals by the nested cross-validation of Bates, Hastie and Tibshirani.
 
     It is not the nested cross-validation of a search: nothing is tuned (for that, see
     :class:`BayesianCrossValidator`).
@@ -503,7 +503,7 @@ def conservative_z_intervals(
     params: dict | None = None,
     random_state: RandomStateLike = None,
 ) -> ResampledIntervals:
-    """Intervals by the conservative z of Nadeau and Bengio.
+    """Make intervals by the conservative z of Nadeau and Bengio.
 
     Parameters
     ----------

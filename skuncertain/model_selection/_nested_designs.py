@@ -111,7 +111,7 @@ class NestedDesign:
             n < 2 * self.n_folds,
             "n_folds",
             f"n_folds must leave at least two rows in every fold, got n_folds={self.n_folds} for "
-            f"{n} rows.",
+            f"{n} rows: use at most {n // 2}, or more rows.",
         )
 
     @property
@@ -175,7 +175,7 @@ class ConservativeDesign:
             self.n_test(n) < 1 or n // 2 - self.n_test(n) < 1,
             "test_size",
             f"test_size must leave rows to train on in every half, and at least one to test, got "
-            f"test_size={self.test_size:g} for {n} rows.",
+            f"test_size={self.test_size:g} for {n} rows: 0.1 will do, with at least 5 rows.",
         )
 
     def n_test(self, n):

@@ -344,6 +344,14 @@ def test_folds_of_a_cross_validator_weigh_their_rows(data):
     bcv.set_params(omega="wang_li").fit(X, y)
     published = intervals_at_thresholds(y, bcv, [0.5], metrics=["recall"])
     assert published.omega["recall"] == pytest.approx([0.6])
+    assert "0.60, by Wang and Li" in str(published.report())
+    # Thresholds pool the folds, whatever the intervals of the cross-validator do.
+    bcv.set_params(omega="auto", method="nadeau_bengio").fit(X, y)
+    other = intervals_at_thresholds(y, bcv, [0.5], metrics=["recall"])
+    assert other.posterior("recall", 0.5).about.estimand == other.to_dict()["estimand"] == "fitted"
+    assert (other.low["recall"][0], other.high["recall"][0]) == pytest.approx(
+        (report.low["recall"][1], report.high["recall"][1]), abs=1e-12
+    )
 
 
 # --------------------------------------------------------------------------------------------------

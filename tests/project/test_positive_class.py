@@ -47,8 +47,10 @@ from skuncertain.metrics import (
 )
 from skuncertain.model_selection import (
     CrossValPosterior,
+    conservative_z_intervals,
     fold_posterior,
     most_probable_best,
+    nested_cv_intervals,
     selection_corrected_score,
 )
 from skuncertain.monitoring import SequentialPosterior
@@ -198,6 +200,12 @@ DOORS = {
         .interval("f1")
         .low
     ),
+    "nested_cv_intervals": lambda c: nested_cv_intervals(
+        c.model, X, c.y, n_repeats=1, metrics=["f1"], pos_label=c.pos_label, random_state=0
+    ).estimate("f1"),
+    "conservative_z_intervals": lambda c: conservative_z_intervals(
+        c.model, X, c.y, n_pairs=1, metrics=["f1"], pos_label=c.pos_label, random_state=0
+    ).estimate("f1"),
     "search_posterior, saved": lambda c: search_posterior(
         c.saved_search(), metric="f1", labels=c.labels, pos_label=c.pos_label, n_repeats=1
     ).mean[0],
@@ -354,6 +362,9 @@ BY_ROWS = {
         .interval("f1")
         .low
     ),
+    "nested_cv_intervals": lambda y, a, b, **o: nested_cv_intervals(
+        LogisticRegression(), X, y, n_repeats=1, n_folds=3, metrics=["f1"], random_state=0, **o
+    ).estimate("f1"),
     "ConfusionCountsScorer": lambda y, a, b, **o: ConfusionCountsScorer(metrics=["f1"], **o)(
         _fitted(y), X, y
     )["f1"],
