@@ -313,14 +313,12 @@ def leaderboard(
     Parameters
     ----------
     results : dict or list
-        Name and result of every model; a list is numbered. A result is ConfusionCounts, a posterior
-        or, with `y_true`, an array of predicted labels; or a cross-validator that was fitted with
-        ``keep_predictions=True``, all of them on the same splits.
+        Name and result of every model; a list is numbered. Results are ConfusionCounts, posteriors,
+        cross-validators with ``keep_predictions=True`` or, with `y_true`, predicted labels.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Posteriors bring theirs.
     y_true : array-like of shape (n,), default=None
-        True labels of the rows that all models have predicted. Give it whenever rows are shared:
-        the models are then compared on the same rows, by the Bayesian bootstrap over rows.
+        True labels of shared rows: models are compared on them, by the Bayesian bootstrap.
     folds, estimand : object, default=None
         With `y_true`: folds of out-of-fold predictions, see :func:`compare_paired`. With these or
         cross-validators: whose performance, by default that of the algorithms.
@@ -392,6 +390,16 @@ def leaderboard(
         )
         return Leaderboard(names=names, level=level, kind=kind, shrinkage=shrinkage, **found)
     refuse_if(labels is not None, "labels", "labels belong to predictions: give y_true as well.")
+    return _of_independent(
+        names, entries, metric, prior=prior, pos_label=pos_label, level=level, kind=kind, **options
+    )
+
+
+def _of_independent(
+    names, entries, metric, *, prior, pos_label, level, kind, n_draws, random_state, shrinkage
+):
+    """Models that were tested on different rows."""
+    options = {"n_draws": n_draws, "random_state": random_state, "shrinkage": shrinkage}
     betas, posteriors = _posteriors(entries, metric, prior, pos_label, n_draws, random_state)
     first = posteriors[0] if betas is None else betas
     up = check_direction(first.metric, first.greater_is_better)

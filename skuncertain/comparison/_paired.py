@@ -54,8 +54,7 @@ def compare_paired(
     y_true : array-like of shape (n,)
         True labels.
     pred_a, pred_b : array-like of shape (n,) or (n, R), or BayesianCrossValidator
-        Predicted labels of the two models, R times if folds are repeated; or cross-validators that
-        were fitted with ``keep_predictions=True``, on the same splits.
+        Predicted labels, R times if folds are repeated; or cross-validators with kept predictions.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     rope : float, default=0.0
@@ -64,11 +63,9 @@ def compare_paired(
         Pseudo-rows on each of four cells: both right, only A, only B, neither. Spread evenly over
         what the cell consists of.
     folds : int, splitter, list or array-like of shape (n,) or (n, R), default=None
-        Where predictions come from ``cross_val_predict``: the ``cv`` that it was given, the test
-        rows of every fold, or the fold of every row. None: each of the two is one model.
+        Of ``cross_val_predict``: its ``cv``, the test rows of all folds, or the fold of every row.
     estimand : {"algorithm", "fitted", "final"}, default=None
-        In folds: whether the one *algorithm* is better than the other on average over training sets
-        like these (the default), the models *fitted* here, or the *final* models of all rows.
+        In folds: the algorithms on average (default), the fitted models, or those of all rows.
     labels : sequence, default=None
         All classes; by default those that occur.
     pos_label : label, default=None
@@ -76,8 +73,7 @@ def compare_paired(
     names : tuple of two str, default=("A", "B")
         What to call the models.
     n_draws : int, default=None
-        Number of draws for metrics other than accuracy, recall and specificity (and their
-        complements), which are exact.
+        Draws for metrics other than accuracy, recall, specificity and their complements.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws.
 
@@ -96,10 +92,8 @@ def compare_paired(
     Rows on which both are right, or both wrong, say nothing about who is better. Pairing removes
     their noise: at 5 % disagreement it is worth about three times the rows.
 
-    Out-of-fold predictions are those of K models, which share training rows. Taken for independent
-    rows they give too many false alarms, so with folds known rows count omega < 1 each. Two
-    cross-validators also know how much their models differ: omega is then better known, and nearer
-    to 1 for stable learners.
+    Out-of-fold predictions come from K models that share training rows: with folds known, rows
+    count omega < 1 each. Two cross-validators also know how much their models differ.
 
     Examples
     --------
