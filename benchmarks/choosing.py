@@ -12,7 +12,10 @@ committed before they were run. After the first eight leaderboards 360 other rul
 them and on shapes like those above (other priors of equality, of the spreads and of the shares, a
 likelihood to the power of two, plain empirical Bayes, its mean with the rule). The best lowered the
 root mean square of "stated - right" from .072 to .068 and had a worse Brier score, so the rule
-stayed as it was. The later leaderboards are plainer ones.
+stayed as it was. The later leaderboards are plainer ones. Four of them had been seen when the scale
+of draws on shared rows was corrected (differences of m models were too wide by m / (m - 1)); the
+leaderboards on shared rows were run again then, with the same rows, but for those of 25 and 30
+models, where it hardly matters. The one of 20 equal models on 600 shared rows has not been run.
 
 P(best). "stated" is the mean P(best) of the leader, the tie group with the highest one; "right" how
 often it is the best in truth. The truth of a leaderboard is the rate of the model in the population
