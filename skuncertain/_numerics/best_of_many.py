@@ -10,7 +10,7 @@ from numpy.polynomial import legendre
 from scipy.special import betaln
 
 from skuncertain._numerics.beta import beta_cdf, beta_quantile, odds_slope, scale_odds
-from skuncertain._numerics.shrinkage import shrink_means
+from skuncertain._numerics.shrinkage import shrink_models
 
 RANK_LIMIT = 300  # the distribution of ranks costs m**2 per node
 PAIR_LIMIT = 1000  # beyond, the pairwise matrix is not kept
@@ -111,13 +111,13 @@ def mix_equal(ranking, p_equal):
 
 
 def shrink_betas(a, b):
-    """Shapes of independent metrics after `shrink_means`, and what that found.
+    """Shapes of independent metrics after `shrink_models`, and what that found.
 
     In theta = arcsin(sqrt(x)) a Beta(a, b) is about normal with variance 1 / (4 (a + b + 1)),
     whatever its mean; a Beta with the shrunk mean and variance takes its place.
     """
     angle, total = np.arcsin(np.sqrt(a / (a + b))), a + b
-    found = shrink_means(angle, 0.25 / (total + 1))
+    found = shrink_models(angle, 0.25 / (total + 1))
     if found.weight == 1:
         return a, b, found
     total = np.maximum(0.25 / found.variance - 1, total)
@@ -127,7 +127,7 @@ def shrink_betas(a, b):
 
 
 def shrink_draws(draws, shared):
-    """Joint draws of m metrics after `shrink_means`, and what that found.
+    """Joint draws of m metrics after `shrink_models`, and what that found.
 
     `shared` says that the errors of all metrics have something in common, which does not matter.
     """
@@ -138,7 +138,7 @@ def shrink_draws(draws, shared):
     m = len(draws)
     # Without what all have in common, the variance is smaller by the share 1 / m.
     variance = errors.var(axis=1) * (m / (m - 1) if shared and m > 1 else 1.0)
-    found = shrink_means(mean, variance)
+    found = shrink_models(mean, variance)
     if found.weight == 1:
         return draws, found
     factor = np.sqrt(found.variance / np.where(variance > 0, variance, 1.0))

@@ -1,9 +1,15 @@
 """How far the differences between many candidates are luck: means drawn towards each other.
 
 The candidates' true values are taken as a sample of a population that the candidates themselves
-describe. Of that population three things are unknown: whether the candidates differ at all; the
-centre and the spread of the good ones, which are normal; and how many others are spread evenly
-below. Everything is averaged over a grid of these, in proportion to the likelihood of the means.
+describe.
+
+Models of a leaderboard (`shrink_models`) differ each for itself: their values are normal, with the
+spread that the means have beyond their noise, unless all models are the same.
+
+Candidates of a search (`shrink_means`) are neighbours, many of which are about as good as the best.
+Three things are unknown: whether the candidates differ at all; the centre and the spread of the
+good ones, which are normal; and how many others are spread evenly below. Everything is averaged
+over a grid of these, in proportion to the likelihood of the means.
 """
 
 from __future__ import annotations
@@ -15,6 +21,8 @@ from scipy.special import ndtr
 
 LEAST_GROUPS = 4  # fewer say nothing about their population
 _EQUAL = 1 / 3  # prior probability, of many candidates, that they do not differ
+_SAME, _SEVERAL = 1 / 2, 8  # that of very many models; of so many or fewer it is 0
+_WIDTHS = np.geomspace(0.25, 5.6, 10)  # spreads of models that do differ, in units of the noise
 # Spreads of the good ones, in units of the noise, and shares of the others; with their priors.
 _SPREADS = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 _P_SPREADS = np.sqrt(_SPREADS) / np.sqrt(_SPREADS).sum()
@@ -42,6 +50,43 @@ class Shrunk:
     mean: np.ndarray
     variance: np.ndarray
     weight: float
+
+
+def shrink_models(mean, noise):
+    """Shrink `mean` of m models, more is better, whose errors have the variances `noise`.
+
+    Errors that all models share do not matter; `noise` is what is left without them.
+    """
+    noise, m = np.broadcast_to(noise, mean.shape), mean.size
+    average = noise.mean()
+    if m < LEAST_GROUPS or not average > 0:
+        return Shrunk(0.0, mean, noise, 1.0)
+    between = mean.var(ddof=1) - average
+    if between <= 0:
+        return Shrunk(1.0, np.full(m, mean.mean()), np.zeros(m), 0.0)
+    p_equal = _p_same(mean, noise, _SAME * max(0.0, 1 - _SEVERAL / m))
+    certain = np.maximum(noise, 1e-12 * average)  # no model is known without any error
+    share, weight = between / (between + certain), 1 / (between + certain)
+    centre = np.dot(weight, mean) / weight.sum()
+    variance = share * noise
+    left = float((1 - p_equal) * variance.mean() / average)
+    return Shrunk(p_equal, centre + share * (mean - centre), variance, left)
+
+
+def _p_same(mean, noise, prior):
+    """Probability that all models are the same, which has a prior one; their centre is unknown."""
+    if prior == 0:
+        return 0.0
+    average = noise.mean()
+    spread = np.r_[0.0, _WIDTHS] ** 2 * average
+    variance = np.maximum(noise, 1e-12 * average) + spread[:, None]
+    total = (1 / variance).sum(axis=1)
+    centre = (mean / variance).sum(axis=1) / total
+    squares = (np.square(mean - centre[:, None]) / variance).sum(axis=1)
+    log = -0.5 * (np.log(variance).sum(axis=1) + np.log(total) + squares)
+    before = np.r_[prior, np.full(_WIDTHS.size, (1 - prior) / _WIDTHS.size)]
+    after = np.exp(log - log.max()) * before
+    return float(after[0] / after.sum())
 
 
 def shrink_means(mean, noise):
