@@ -21,7 +21,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric, get_metric_names
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import tell_folds
-from skuncertain.model_selection._search_posterior import search_posterior
+from skuncertain.model_selection._search.posterior import search_posterior
 from skuncertain.planning._comparison import comparison_sample_size
 from skuncertain.planning._width import expected_width, required_sample_size
 

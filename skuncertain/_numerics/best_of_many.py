@@ -118,7 +118,7 @@ def shrink_betas(a, b):
     """
     angle, total = np.arcsin(np.sqrt(a / (a + b))), a + b
     found = shrink_models(angle, 0.25 / (total + 1))
-    if found.weight == 1:
+    if found.weight == 1 or found.p_equal == 1:  # nothing to shrink, or no order at all
         return a, b, found
     total = np.maximum(0.25 / found.variance - 1, total)
     share = np.sin(np.clip(found.mean, 0.0, np.pi / 2)) ** 2
@@ -139,7 +139,7 @@ def shrink_draws(draws, shared):
     # Without what all have in common, the variance is smaller by the share 1 / m.
     variance = errors.var(axis=1) * (m / (m - 1) if shared and m > 1 else 1.0)
     found = shrink_models(mean, variance)
-    if found.weight == 1:
+    if found.weight == 1 or found.p_equal == 1:
         return draws, found
     factor = np.sqrt(found.variance / np.where(variance > 0, variance, 1.0))
     return found.mean[:, None] + factor[:, None] * errors, found

@@ -18,7 +18,7 @@ from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._fold_methods import METHODS, SIDE_BY_SIDE
-from skuncertain.model_selection._search_posterior import SearchPosterior, search_posterior
+from skuncertain.model_selection._search.posterior import SearchPosterior, search_posterior
 
 # Columns of the text report, and what they ask for.
 _REPORT_METHODS = {

@@ -15,14 +15,14 @@ from skuncertain.model_selection._nested import (
     conservative_z_intervals,
     nested_cv_intervals,
 )
-from skuncertain.model_selection._refit_rules import (
+from skuncertain.model_selection._search.posterior import SearchPosterior, search_posterior
+from skuncertain.model_selection._search.refit_rules import (
     RefitRule,
     best_lower_bound,
     most_probable_best,
     simplest_equivalent,
 )
-from skuncertain.model_selection._search_posterior import SearchPosterior, search_posterior
-from skuncertain.model_selection._selection_bias import (
+from skuncertain.model_selection._search.selection_bias import (
     SelectionCorrectedScore,
     selection_corrected_score,
 )

@@ -31,7 +31,7 @@ def cross_val_posterior(
     pos_label: LabelLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-    params: dict | None = None,
+    params: Any = None,
     random_state: RandomStateLike = None,
     error_score: Any = "raise",
 ) -> CrossValPosterior:

@@ -6,7 +6,7 @@ from scipy import stats
 
 from skuncertain import ConfusionCounts, leaderboard
 from skuncertain._numerics.best_of_many import shrink_betas
-from skuncertain._numerics.shrinkage import shrink_means
+from skuncertain._numerics.shrinkage import shrink_models
 from skuncertain.metrics import proportion_posterior
 
 
@@ -96,7 +96,7 @@ def test_angles_of_betas():
     a, b = np.array([90.0, 80, 85, 70]), np.array([10.0, 20, 15, 30])
     new_a, new_b, found = shrink_betas(a, b)
     angle = np.arcsin(np.sqrt(a / 100))
-    expected = shrink_means(angle, np.full(4, 0.25 / 101))
+    expected = shrink_models(angle, np.full(4, 0.25 / 101))
     assert found.p_equal == pytest.approx(expected.p_equal)
     np.testing.assert_allclose(np.arcsin(np.sqrt(new_a / (new_a + new_b))), expected.mean)
     np.testing.assert_allclose(0.25 / (new_a + new_b + 1), expected.variance)
@@ -125,7 +125,7 @@ def test_drawn_posteriors_are_shrunk(metric, global_random_seed):
     options = {"metric": metric, "n_draws": 4000, "random_state": 0}
     board, flat = (leaderboard(models, shrinkage=s, **options) for s in (True, False))
     check_order(board, 4.5 * np.sqrt(0.25 / 4000))
-    assert 0 < board.shrinkage_weight < 1
+    assert 0 <= board.shrinkage_weight < 1
     assert board.p_best.max() < flat.p_best.max()
     np.testing.assert_array_equal(board.pairwise, flat.pairwise)
     assert np.all(np.isfinite(board.expected_loss))

@@ -15,8 +15,8 @@ from skuncertain._utils.validation import (
 )
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.model_selection._read_search import check_splitter, count_splits
-from skuncertain.model_selection._search_posterior import search_posterior
+from skuncertain.model_selection._search.posterior import search_posterior
+from skuncertain.model_selection._search.read import check_splitter, count_splits
 
 
 @dataclass(frozen=True, kw_only=True)

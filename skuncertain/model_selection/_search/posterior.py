@@ -28,15 +28,15 @@ from skuncertain._utils.warnings import remember_warnings
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.model_selection._cross_val_report import selected_confusion
 from skuncertain.model_selection._fold_t import CUT, correlated_t, is_cut
-from skuncertain.model_selection._read_search import read_search
-from skuncertain.model_selection._search_intervals import (
+from skuncertain.model_selection._search.intervals import (
     both_ends,
     interval_options,
     own_intervals,
     usable_options,
 )
-from skuncertain.model_selection._search_report import search_report, selected_text, shares_text
-from skuncertain.model_selection._selection_bias import score_of_left_out
+from skuncertain.model_selection._search.read import read_search
+from skuncertain.model_selection._search.report import search_report, selected_text, shares_text
+from skuncertain.model_selection._search.selection_bias import score_of_left_out
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._interval import Interval
 
