@@ -411,7 +411,7 @@ def report(rows, chosen, folder=None):
         for line in [header, *table]:
             print(" | ".join(map(str, line)))
         if folder:
-            path = Path(folder) / f"{name}_{chosen}.rst.inc"
+            path = Path(folder) / f"{name}.rst.inc"
             path.write_text(restructured(header, table), encoding="utf-8")
     for r in rows:
         if r["rule"] in ESTIMANDS and low(*r[r["rule"]], 0.93):
