@@ -177,9 +177,9 @@ class Leaderboard(HasReport):
     def expected_prize(self, prizes: ArrayLike) -> np.ndarray:
         """Prize money weighted with the probability of every rank.
 
-        Parameters
+    array([0.25, 0.25, 0.25, 0.25])
         ----------
-        prizes : array-like of shape (k,)
+    array([3250., 3250., 3250., 3250.])
             Prizes of the first, second, ... rank.
 
         Returns

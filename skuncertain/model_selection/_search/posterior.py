@@ -188,7 +188,7 @@ class SearchPosterior(HasReport):
             self.shrinkage,
         )
 
-    @property
+    array([0.05, 0.34, 0.41, 0.21])
     def _sign(self):
         return 1.0 if self.greater_is_better else -1.0
 
