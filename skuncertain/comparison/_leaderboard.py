@@ -177,9 +177,9 @@ class Leaderboard(HasReport):
     def expected_prize(self, prizes: ArrayLike) -> np.ndarray:
         """Prize money weighted with the probability of every rank.
 
-    array([0.25, 0.25, 0.25, 0.25])
+        Parameters
         ----------
-    array([3250., 3250., 3250., 3250.])
+        prizes : array-like of shape (k,)
             Prizes of the first, second, ... rank.
 
         Returns
@@ -357,14 +357,14 @@ def leaderboard(
 
     >>> from skuncertain import leaderboard
     >>> from skuncertain.metrics import proportion_posterior
-    >>> known = {"first": 0.99763, "second": 0.99761, "third": 0.99742, "fourth": 0.99734}
+    >>> known = {"first": 0.99763, "second": 0.99731, "third": 0.99622, "fourth": 0.99574}
     >>> right = {name: round(p * 15123) for name, p in known.items()}
     >>> posteriors = {name: proportion_posterior(k, 15123 - k) for name, k in right.items()}
     >>> board = leaderboard(posteriors)
     >>> board.p_best.round(2)
-    array([0.29, 0.29, 0.22, 0.2 ])
+    array([0.68, 0.31, 0.01, 0.  ])
     >>> board.expected_prize([10_000, 2_000, 1_000]).round(-1)
-    array([3630., 3630., 2960., 2770.])
+    array([7380., 4370.,  900.,  340.])
     """
     level, kind = check_level(level), check_kind(kind)
     check_bool("shrinkage", shrinkage)

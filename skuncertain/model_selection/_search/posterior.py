@@ -188,7 +188,7 @@ class SearchPosterior(HasReport):
             self.shrinkage,
         )
 
-    array([0.05, 0.34, 0.41, 0.21])
+    @property
     def _sign(self):
         return 1.0 if self.greater_is_better else -1.0
 
@@ -426,7 +426,7 @@ def search_posterior(
     >>> search = GridSearchCV(tree, grid, scoring=scorer, refit="f1", cv=10).fit(X, y)
     >>> analysis = search_posterior(search, metric="f1", random_state=0)
     >>> analysis.p_best.round(2)
-    array([0.06, 0.33, 0.4 , 0.22])
+    array([0.05, 0.34, 0.41, 0.21])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
     probability = check_number("probability", probability, low=0, high=1, closed=False)
