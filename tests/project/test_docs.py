@@ -77,6 +77,33 @@ def test_style(path):
     assert re.findall(r"\b(?:TODO|FIXME|XXX|TBD)\b|^[A-Z]+_[A-Z_]+$", text, re.MULTILINE) == []
 
 
+def formulas(text):
+    """Formulas of a page, and whether they stand alone."""
+    lines = iter(text.split("\n"))
+    for line in lines:
+        yield from ((found, False) for found in re.findall(r":math:`([^`]*)`", line))
+        if not (start := re.match(r"( *)\.\. math::(.*)", line)):
+            continue
+        body = [start[2].strip()]
+        for below in lines:
+            if below.strip() and not below.startswith(start[1] + " "):
+                break
+            body.append(below.strip())
+        for part in "\n".join(body).strip().split("\n\n"):
+            yield (f"\\begin{{aligned}}{part}\\end{{aligned}}" if r"\\" in part else part), True
+
+
+def test_formulas_can_be_drawn():
+    # What docutils cannot draw would stop the build, which takes minutes.
+    latex2mathml = pytest.importorskip("docutils.utils.math.latex2mathml")
+    number = 0
+    for path in (DOCS / "methods").glob("*.rst"):
+        for formula, block in formulas(path.read_text("utf-8")):
+            latex2mathml.tex2mathml(formula, as_block=block)
+            number += 1
+    assert number > 100
+
+
 def test_the_gallery_is_large_enough():
     assert len(EXAMPLES) >= 12
 
