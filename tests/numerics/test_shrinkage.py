@@ -72,7 +72,10 @@ def test_models_against_integrals(own_noise):
 
     def evidence(spread):
         scale = np.sqrt(noise + spread**2 * noise.mean())
-        density = lambda c: np.prod(stats.norm.pdf(mean, c, scale))  # noqa: E731
+
+        def density(centre):
+            return np.prod(stats.norm.pdf(mean, centre, scale))
+
         return integrate.quad(density, -12, 12, epsabs=0, epsrel=1e-10)[0]
 
     prior = 0.5 * (1 - 8 / 12)
