@@ -8,8 +8,9 @@ lab/intervals.py what the methods make of it.
 
 Cells, seeds and replications were committed before the first run. A run that was killed goes on
 where it was; the real sets are read from the folder that SKUNCERTAIN_DATA names (letter.csv.gz and
-magic.csv.gz, with a column "target"), else skipped. All of it takes about two and a half hours of
-one core: 0.7 for 100 rows, 1.3 for 500, 0.5 for the forests.
+magic.csv.gz, with a column "target"), else skipped. What the methods covered in every cell is kept
+in study.json.gz beside this file, and the tables are made from it. All of it takes about two and a
+half hours of one core: 0.7 for 100 rows, 1.3 for 500, 0.5 for the forests.
 
     python benchmarks/study.py [--folder FOLDER] [--write docs/benchmark_tables] [--only TEXT]
 """
@@ -23,13 +24,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from lab.resample import StudyCell, run
 from lab.sets import SETS
 from lab.study_tables import tables
-from lab.summaries import rows_of
+from lab.summaries import rows_of, write_archive
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 from tables import restructured
 
 SEED = 2409
+ARCHIVE = Path(__file__).with_name("study.json.gz")
 
 
 def tree(**options):
@@ -98,7 +100,8 @@ def main():
     chosen = [one for one in cells() if options.only in one.key]
     if not options.no_fits:
         run(chosen, SEED, options.folder)
-    rows = rows_of(chosen, options.folder)
+    rows = rows_of(chosen, options.folder, ARCHIVE)
+    write_archive(ARCHIVE, rows)
     print(summary := budget(rows, len(chosen)))
     written = {"study_budget": summary}
     for name, (header, lines) in tables(rows).items():

@@ -1,5 +1,6 @@
 """Rows of the study: what every method covers in every cell, kept beside the results."""
 
+import gzip
 import hashlib
 import json
 import warnings
@@ -26,9 +27,12 @@ def _fingerprint():
 VERSION = _fingerprint()  # of the code that was imported
 
 
-def rows_of(cells, folder):
-    """One dict per cell, metric and method, of the cells that are complete."""
-    found = []
+def rows_of(cells, folder, archive):
+    """One dict per cell, metric and method, of the cells that are complete.
+
+    Cells that were run elsewhere, of which the folder has nothing, come from the archive.
+    """
+    found, archived = [], read_archive(archive)
     for cell in cells:
         path = Path(folder) / f"{cell.key}.rows.json"
         if path.exists():
@@ -38,7 +42,10 @@ def rows_of(cells, folder):
                 continue
         results = load(folder, cell)
         if results is None:
-            print(f"{cell.key}: not complete", flush=True)
+            print(
+                f"{cell.key}: {'archived' if cell.key in archived else 'not complete'}", flush=True
+            )
+            found += archived.get(cell.key, [])
             continue
         rows = _evaluated(cell, results)
         draft = path.with_suffix(".part")
@@ -47,6 +54,25 @@ def rows_of(cells, folder):
         print(f"{cell.key}: evaluated", flush=True)
         found += rows
     return found
+
+
+def read_archive(path):
+    """Rows by cell."""
+    if not Path(path).exists():
+        return {}
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_archive(path, rows):
+    """Keep the rows of all cells, old and new, without the results that they were made from."""
+    cells = {row["cell"] for row in rows}
+    kept = read_archive(path) | {
+        cell: [row for row in rows if row["cell"] == cell] for cell in cells
+    }
+    text = json.dumps(kept, sort_keys=True).encode()
+    # Without a time, equal rows are equal files.
+    Path(path).write_bytes(gzip.compress(text, mtime=0))
 
 
 def _evaluated(cell, results):
