@@ -18,7 +18,7 @@ from skuncertain._utils.warnings import silence
 from skuncertain.comparison._compare import compare
 from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._registry import get_metric, get_metric_names
+from skuncertain.metrics._registry import count_metric, get_metric_names
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import tell_folds
 from skuncertain.model_selection._search.posterior import search_posterior
@@ -236,7 +236,7 @@ def _test_set(args, counts):
     metrics, prevalence = args.metric or _ELSEWHERE, args.prevalence
     if prevalence is not None and len(prevalence) == 1:
         (prevalence,) = prevalence
-    return counts.report(list(map(get_metric, metrics)), prevalence=prevalence, **options)
+    return counts.report(list(map(count_metric, metrics)), prevalence=prevalence, **options)
 
 
 def _compare(args, progress):
@@ -363,7 +363,7 @@ def _metrics(args):
     found = []
     for name in args.names or get_metric_names():
         try:
-            found.append(get_metric(name))
+            found.append(count_metric(name))
         except ValueError:  # one that takes parameters, which have no option here
             if args.names:
                 raise

@@ -52,6 +52,15 @@ class Estimate:
         """Variance of the estimate."""
         return float(self.influence @ self.influence)
 
+    @property
+    def third(self):
+        """Third cumulant of the estimate; that of a mean of n rows is their third moment over n^2.
+
+        Influences are scaled for an unbiased variance, which the third power would exaggerate.
+        """
+        n = self.influence.size
+        return float(np.sum(self.influence**3)) * ((n - 1) / n) ** 1.5 if n > 1 else 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class TieGroups:

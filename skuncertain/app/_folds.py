@@ -24,7 +24,7 @@ from skuncertain.app._one import (
 )
 from skuncertain.app._sentence import fold_sentence
 from skuncertain.exceptions import FoldDisagreementWarning, InvalidParameterError
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.model_selection._asked_metrics import usual_metrics
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import tell_folds
@@ -46,7 +46,7 @@ def _answer_folds(form):
         return None
     metric, level, kind = asked.metric, asked.level, asked.kind
     others = usual_metrics(asked.counts.labels, asked.counts.pos_label)
-    others = [name for name in others if get_metric(name).name != metric.name]
+    others = [name for name in others if count_metric(name).name != metric.name]
     how = SIDE_BY_SIDE.get(method, {"method": method})
     how = how | ({} if asked.prior == "auto" else {"prior": asked.prior})
     try:
@@ -72,7 +72,7 @@ def _answer_folds(form):
 def _read(form):
     """Question of the form, the method and the repetitions."""
     counts = form.table("pred")
-    metric = get_metric(form.metric())
+    metric = count_metric(form.metric())
     level, kind, prior = form.interval()
     method = form.choice("method", FOLD_METHODS)
     n_repeats = form.count("n_repeats", _MOST_REPEATS, low=1, optional=True) or 1

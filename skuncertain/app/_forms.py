@@ -14,7 +14,7 @@ from skuncertain.exceptions import InvalidParameterError, TableFileError
 from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._names import aliases_of
 from skuncertain.metrics._priors import LARGEST
-from skuncertain.metrics._registry import get_metric, get_metric_names, is_symmetric
+from skuncertain.metrics._registry import count_metric, get_metric_names, is_symmetric
 
 LARGEST_COUNT = 999_999_999
 MOST_CLASSES = 20
@@ -117,7 +117,7 @@ def metric_options(page):
         ),
     }[page]
     names = [*(n for n in get_metric_names() if n.partition("_")[0] != "fbeta"), "f0.5", "f2"]
-    usable = [name for name in names if name not in _PARAMETERS and fits(get_metric(name))]
+    usable = [name for name in names if name not in _PARAMETERS and fits(count_metric(name))]
     first = ["accuracy", "recall", "specificity", "precision", "npv", "f1"]
     usual = [name for name in first if name in usable]
     averages = [name for name in usable if name.endswith(_AVERAGES)]
@@ -132,7 +132,7 @@ def _option(name):
     if name.lower() not in (title.lower(), title.lower().replace(" ", "_")):
         more.insert(0, name)
     text = f"{title} ({', '.join(more)})" if more and not name.endswith(_AVERAGES) else title
-    return text if get_metric(name).depends_on_prevalence else f"{text}, at any prevalence"
+    return text if count_metric(name).depends_on_prevalence else f"{text}, at any prevalence"
 
 
 class Form:

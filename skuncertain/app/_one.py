@@ -27,7 +27,7 @@ from skuncertain.app._sentence import (
 )
 from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MatrixReport
 
 _OTHERS = (
@@ -184,7 +184,7 @@ class Question:
 def _read(form):
     """Question of the form; it counts only if the form has no problems."""
     counts = _counts(form)
-    metric = get_metric(form.metric())
+    metric = count_metric(form.metric())
     level, kind, prior = form.interval()
     show = form.choice("show", ("posterior", "predictive"))
     n_new = form.count("n_new", MOST_NEW_ROWS, low=1, optional=True)
@@ -210,7 +210,9 @@ def asked_range(form):
 def formula(metric):
     """Formula of a metric."""
     if metric.average in ("micro", "macro", "weighted"):
-        return f"{metric.average} average over the classes of {get_metric(metric.base).description}"
+        return (
+            f"{metric.average} average over the classes of {count_metric(metric.base).description}"
+        )
     return metric.description
 
 

@@ -8,7 +8,7 @@ from skuncertain._reporting.text import kind_name, level_text
 from skuncertain.app._answers import Answer, texts
 from skuncertain.app._one import formula
 from skuncertain.app._sentence import WITHIN_A_CLASS, metric_title
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.planning._width import expected_width, required_sample_size
 
 _MOST = 100_000
@@ -46,7 +46,7 @@ def answer_plan(form):
 
 def _read(form):
     """What is planned; it counts only if the form has no problems."""
-    metric = get_metric(form.metric())
+    metric = count_metric(form.metric())
     level, kind, prior = form.interval()
     expected = form.number("expected", 0, 1, percent=0.1)
     concentration = form.number("concentration", 2, 1e6, closed=False, optional=True)

@@ -16,7 +16,7 @@ from skuncertain._reporting.text import (
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of, value_at
 from skuncertain.metrics._priors import prior_title
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.posteriors._about import prevalence_text
 
 _TITLES = {
@@ -64,11 +64,11 @@ def rows_that_count(counts, metric, prevalence=None, model="dirichlet"):
     At another prevalence, and in models that have a prevalence of its own, only what lies within
     one true class still rests on a part of the rows.
     """
-    metric = get_metric(metric)
+    metric = count_metric(metric)
     positive = counts.positive_index(metric)
     matrix = counts._matrix_for([metric], positive, prevalence)
     within = metric.base in WITHIN_A_CLASS and metric.average == "binary"
-    rate = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    rate = count_metric(RATE_OF_ODDS.get(metric.name, metric))
     apart = prevalence is not None or model in _MODELS
     if proportion_odds(rate) is None or (apart and not within):
         return float(matrix.sum())
@@ -109,7 +109,7 @@ def posterior_sentence(posterior, counts, *, level=0.95, kind="eti", value=None,
     if ends is None:
         ends = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
     low, high, error = ends
-    metric = get_metric(posterior.metric)
+    metric = count_metric(posterior.metric)
     prevalence, n_new, model = (
         getattr(posterior.about, name) for name in ("prevalence", "n_new", "model")
     )
@@ -174,7 +174,7 @@ def fold_sentence(result, posterior, ends, *, level=0.95, kind="eti"):
     weight of Wang and Li), n = 120.
     """
     low, high, error = ends
-    metric, value = get_metric(posterior.metric), float(posterior.observed)
+    metric, value = count_metric(posterior.metric), float(posterior.observed)
     digits, options = few_decimals(low, high), result.options
     how, what = _HOW.get(options.method, options.method), _KINDS[kind]
     if options.method == "bootstrap":

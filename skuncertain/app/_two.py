@@ -15,7 +15,7 @@ from skuncertain.app._one import formula
 from skuncertain.app._sentence import comparison_sentence, metric_title, named_metric
 from skuncertain.comparison._compare import compare
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 
 _PAIRED = (
     "Both have predicted the same rows, so the difference is computed from the rows on which they "
@@ -27,7 +27,7 @@ _PAIRED = (
 def answer_two(form):
     """Answer of the page for two classifiers, or None if the form has problems."""
     counts, paired = _read(form)
-    metric = get_metric(form.metric())
+    metric = count_metric(form.metric())
     level, kind, prior = form.interval()
     rope = _rope(form, metric)
     if counts is not None:

@@ -24,7 +24,7 @@ from skuncertain.coverage._populations import Population, describe_grid
 from skuncertain.coverage._run import Checkpoint, ProgressBar, fingerprint
 from skuncertain.coverage._tasks import StudyPlan
 from skuncertain.metrics._labels import check_pos_label
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,7 +259,7 @@ def coverage_study(
     check_integer("verbose", verbose, low=0)
     sizes = _check_sizes(n, population)
     asked = population._default_metric if metric is None else metric
-    found = get_metric(asked)
+    found = count_metric(asked)
     pos_label = None if pos_label is None else check_pos_label(population.labels, pos_label)
     question = Question(asked, pos_label, level, kind)
     resolved = check_methods(methods, population._layout, kind)

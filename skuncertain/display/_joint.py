@@ -23,7 +23,7 @@ from skuncertain.display._base import COLOURS, Display, draw_iso_f1, merged, sty
 from skuncertain.display._inputs import FromCounts, as_named, with_own
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._registry import get_metric, named_metrics
+from skuncertain.metrics._registry import count_metric, named_metrics
 from skuncertain.posteriors._about import circumstances
 from skuncertain.posteriors._joint import JointPosterior
 from skuncertain.posteriors._question import shared_question
@@ -385,7 +385,7 @@ def _two_metrics(metrics):
 def _name_and_range(metric):
     """Name of a metric as joint draws know it, and its range; users' own are in no registry."""
     try:
-        found = get_metric(metric)
+        found = count_metric(metric)
     except ValueError:
         return metric, (-np.inf, np.inf)
     return found.name, found.range

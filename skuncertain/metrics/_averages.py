@@ -20,7 +20,7 @@ from skuncertain._numerics.averages import (
 )
 from skuncertain.metrics._formulas import kappa_weights, one_vs_rest, proportion_cells
 from skuncertain.metrics._gradients import cell_gradients, metric_gradient
-from skuncertain.metrics._registry import class_function, get_metric
+from skuncertain.metrics._registry import class_function, count_metric
 
 OF_MATRIX = ("matthews_corrcoef", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
 # Rows by which what classes have in common is less than its linear part says: variance, third
@@ -164,7 +164,7 @@ def _class_cumulants(cells, metric):
             return function(j, (1 - j) * miss, (1 - j) * (1 - miss), 0.0, np.nan)
 
         return two_beta_cumulants(score, (tp, fn + fp), (fn, fp))
-    success, failure, odds = proportion_cells(get_metric(base))
+    success, failure, odds = proportion_cells(count_metric(base))
     a, b = (
         sum(cell for cell, used in zip(cells, mask, strict=True) if used)
         for mask in (success, failure)

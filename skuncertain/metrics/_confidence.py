@@ -42,7 +42,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import counts_of
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._draws import DrawsPosterior
@@ -120,7 +120,7 @@ def confidence_interval(
     Interval(low=0.87..., high=1.0)
     """
     check_choice("method", method, _METHODS)
-    level, found = check_level(level), get_metric(metric)
+    level, found = check_level(level), count_metric(metric)
     resampling = _Resampling(
         method, level, check_bool("stratified", stratified), n_resamples, random_state, kind
     ).checked(groups)
@@ -183,7 +183,7 @@ def bootstrap_distribution(
     >>> replicates.interval(kind="hdi")
     Interval(low=0.14..., high=0.45...)
     """
-    found = get_metric(metric)
+    found = count_metric(metric)
     resampling = _Resampling(
         "bootstrap", 0.95, check_bool("stratified", stratified), n_resamples, random_state
     ).checked(groups)
@@ -207,7 +207,7 @@ def bootstrap_distribution(
 def _of_proportion(matrix, metric, positive, level, method):
     """Binomial interval of a proportion, of its odds, or of a metric with a multiple of them."""
     of_odds = metric.name in RATE_OF_ODDS
-    rate = get_metric(RATE_OF_ODDS[metric.name]) if of_odds else metric
+    rate = count_metric(RATE_OF_ODDS[metric.name]) if of_odds else metric
     found = proportion_counts(matrix, rate, positive)
     refuse_if(
         found is None,

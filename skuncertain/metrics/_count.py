@@ -20,7 +20,7 @@ from skuncertain.metrics._labels import (
     encode,
     sorted_labels,
 )
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.posteriors._base import plain
 
 _FIRST = 1000  # groups
@@ -371,6 +371,6 @@ class HasRowWeights:
         float or ndarray
             The number, of each matrix.
         """
-        found = get_metric(metric)
+        found = count_metric(metric)
         positive = self.positive_index(found, pos_label)
         return plain(rows_behind(self._matrix_for([found], positive), found, positive))

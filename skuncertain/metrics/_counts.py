@@ -46,7 +46,7 @@ from skuncertain.metrics._posterior import (
     question_of,
 )
 from skuncertain.metrics._priors import cell_prior, check_prior, resolve_prior
-from skuncertain.metrics._registry import canonical_name, get_metric, is_symmetric, named_metrics
+from skuncertain.metrics._registry import canonical_name, count_metric, is_symmetric, named_metrics
 from skuncertain.metrics._report_parts import HasMatrixReport
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
@@ -416,7 +416,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
         label = self.pos_label if pos_label is None else check_pos_label(self.labels, pos_label)
         if label is not None:
             return self.labels.index(label)
-        return index_without(get_metric(metric), self.labels)
+        return index_without(count_metric(metric), self.labels)
 
     def score(
         self, metric: MetricLike, *, pos_label: LabelLike = None, zero_division: float = np.nan
@@ -437,7 +437,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
         float or ndarray
             The value of each matrix.
         """
-        found, zero_division = get_metric(metric), check_zero_division(zero_division)
+        found, zero_division = count_metric(metric), check_zero_division(zero_division)
         positive = self.positive_index(found, pos_label)
         return score_of(found, self.counts.astype(float), positive, zero_division)
 
@@ -487,7 +487,7 @@ class ConfusionCounts(HasRowWeights, HasMatrixReport):
         Posterior
             With ``mean median std pdf cdf quantile interval prob sample`` and ``exact``.
         """
-        found = get_metric(metric)
+        found = count_metric(metric)
         options = PosteriorOptions(prior, model, prevalence, n_draws, random_state)
         options = options.checked(self.n_classes, one_metric=True)
         positive = self._positive_for(found, options, pos_label)

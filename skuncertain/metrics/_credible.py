@@ -29,7 +29,9 @@ from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL, rate_pair
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric, get_metric
+from skuncertain.metrics._score_metrics import ScoreMetric, data_needed
+from skuncertain.metrics._score_posterior import score_posterior
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
@@ -51,14 +53,16 @@ def metric_posterior(
     n_draws: int | None = None,
     random_state: RandomStateLike = None,
 ) -> Posterior:
-    """Posterior distribution of a metric, from true and predicted labels.
+    """Posterior distribution of a metric, from true labels and predictions.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or ConfusionCounts
         True labels, or counts; with counts there is no `y_pred`.
-    y_pred : array-like of shape (n,), default=None
-        Predicted labels.
+    y_pred : array-like of shape (n,) or (n, C), default=None
+        Predicted labels; for metrics such as "roc_auc" or "log_loss" the scores or probabilities
+        that they need, with a column per class in the order of `labels`. One column speaks for
+        `pos_label`, otherwise for the last class.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     prior : str, float or array-like of shape (C, C), default="auto"
@@ -102,6 +106,11 @@ def metric_posterior(
     0.96
     """
     found = get_metric(metric)
+    if isinstance(found, ScoreMetric):
+        others = {"model": model != "dirichlet", "prevalence": prevalence, "groups": groups}
+        others |= {"sample_weight": sample_weight, "n_draws": n_draws}
+        _refuse_for_scores(found, y_true, y_pred, prior, others)
+        return score_posterior(y_true, y_pred, found, labels=labels, pos_label=pos_label)
     counts = counts_of(
         y_true, y_pred, groups, labels=labels, pos_label=pos_label, sample_weight=sample_weight
     )
@@ -138,14 +147,15 @@ def credible_interval(
     n_draws: int | None = None,
     random_state: RandomStateLike = None,
 ) -> Interval:
-    """Credible interval of a metric, from true and predicted labels.
+    """Credible interval of a metric, from true labels and predictions.
 
     Parameters
     ----------
     y_true : array-like of shape (n,) or ConfusionCounts
         True labels, or counts; with counts there is no `y_pred`.
-    y_pred : array-like of shape (n,), default=None
-        Predicted labels.
+    y_pred : array-like of shape (n,) or (n, C), default=None
+        Predicted labels, or the scores or probabilities that the metric needs; see
+        :func:`metric_posterior`.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     level : float, default=0.95
@@ -176,6 +186,11 @@ def credible_interval(
     Interval(low=0.79..., high=0.92...)
     >>> credible_interval(ConfusionCounts([[35, 5], [10, 50]]), metric="f1")
     Interval(low=0.79..., high=0.92...)
+    >>> p_dog = [0.2] * 35 + [0.6] * 5 + [0.9] * 50 + [0.4] * 10
+    >>> credible_interval(y_true, p_dog, metric="roc_auc")
+    Interval(low=0.93..., high=0.99...)
+    >>> credible_interval(y_true, p_dog, metric="log_loss")
+    Interval(low=0.21..., high=0.32...)
     """
     level, kind = check_level(level), check_kind(kind)
     posterior = metric_posterior(
@@ -260,7 +275,7 @@ def proportion_posterior(
 
 def _question_of_proportion(metric, pos_label):
     """What a proportion is, as fields of `About`."""
-    found = None if metric is None else get_metric(metric)
+    found = None if metric is None else count_metric(metric)
     depends = found is not None and found.average == "binary"
     refuse_if(
         pos_label is not None and not depends,
@@ -283,6 +298,24 @@ def _question_of_proportion(metric, pos_label):
         "greater_is_better": found.greater_is_better,
         "pos_label": label,
     }
+
+
+def _refuse_for_scores(metric, y_true, y_score, prior, others):
+    """Refuse what belongs to counts in a question about scores or probabilities."""
+    refuse_if(
+        isinstance(y_true, ConfusionCounts) or y_score is None,
+        "metric",
+        f"metric {metric.name!r} needs {metric.needs}: no confusion matrix has it.",
+        remedy=data_needed(metric),
+    )
+    weak = isinstance(prior, str) and prior == "auto"
+    refuse_if(not weak, "prior", f"prior is for counts; metric {metric.name!r} has none.")
+    for name, value in others.items():
+        refuse_if(
+            value is not None and value is not False,
+            name,
+            f"{name} cannot be combined with metric {metric.name!r}, which is no metric of counts.",
+        )
 
 
 def counts_of(y_true, y_pred, groups, **options):

@@ -9,7 +9,7 @@ from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._formulas import one_vs_rest
 from skuncertain.metrics._gradients import rows_behind
-from skuncertain.metrics._registry import class_function, get_metric
+from skuncertain.metrics._registry import class_function, count_metric
 from skuncertain.posteriors._few_rows import ENOUGH, FewRows
 
 # Scores whose macro average was simulated with the correction, see docs/methods/averages.rst:
@@ -39,7 +39,7 @@ def few_rows(matrix, shapes, metric, options):
     rows = 1 / (1 / (matrix.sum(axis=-1) + 1)).mean(axis=-1) - 1
     if np.all(rows >= ENOUGH):
         return None
-    average = get_metric("recall_macro") if metric.average is None else metric
+    average = count_metric("recall_macro") if metric.average is None else metric
     score = class_function(average).keywords["function"]
     with np.errstate(divide="ignore", invalid="ignore"):
         smoothed, raw = (score(*one_vs_rest(part), np.nan) for part in (shapes, matrix))

@@ -19,7 +19,7 @@ from skuncertain.metrics._formulas import (
 )
 from skuncertain.metrics._model import given_frequencies
 from skuncertain.metrics._priors import cell_prior
-from skuncertain.metrics._registry import class_function, get_metric
+from skuncertain.metrics._registry import class_function, count_metric
 
 MAX_CLASSES_DIFFERENCED = 100  # a user's function is evaluated twice per cell
 _STEP = 1e-100
@@ -220,14 +220,14 @@ def effective_folds(weights, metric, positive, n_repeats):
 
 def rows_behind(matrix, metric, positive):
     """Rows that a metric is made of: its denominator, or all."""
-    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    metric = count_metric(RATE_OF_ODDS.get(metric.name, metric))
     masks = proportion_masks(metric, matrix.shape[-1], positive)
     return (matrix if masks is None else matrix[..., masks[0] | masks[1], None]).sum(axis=(-2, -1))
 
 
 def _worth(weights, metric, positive, prevalence=None):
     """Rows that weighted rows are worth to a metric ``(..., 1, 1)``, and the cells that count."""
-    metric = get_metric(RATE_OF_ODDS.get(metric.name, metric))
+    metric = count_metric(RATE_OF_ODDS.get(metric.name, metric))
     n_classes = weights.total.shape[-1]
     masks = proportion_masks(metric, n_classes, positive)
     # At another prevalence only what lies within one true class is still a proportion of rows.

@@ -43,6 +43,11 @@ _OTHER_NAMES = {
     "diagnostic_odds_ratio": "dor odds_ratio",
     "balanced_accuracy": "bacc balanced_acc",
     "null_error_rate": "null_error",
+    "roc_auc": "auc auroc rocauc auc_roc area_under_roc area_under_the_roc area_under_roc_curve "
+    "area_under_the_roc_curve area_under_the_receiver_operating_characteristic_curve c_statistic",
+    "average_precision": "ap pr_auc auprc",
+    "log_loss": "logloss cross_entropy",
+    "brier_score": "brier brier_score_loss",
 }
 ALIASES = {alias: name for name, others in _OTHER_NAMES.items() for alias in others.split()}
 # Names that the literature gives to more than one metric.
@@ -61,11 +66,19 @@ _AMBIGUOUS = {
     "weighted_kappa": ("cohen_kappa_linear", "cohen_kappa_quadratic"),
     "kappa_weighted": ("cohen_kappa_linear", "cohen_kappa_quadratic"),
 }
-_OF_SCORES = ("auc", "roc_auc", "auroc", "rocauc", "auc_roc")
-_AREA = re.compile(r"area_under_(the_)?(roc|receiver_operating_characteristic)(_curve)?")
-_OF_PROBABILITIES = ("brier", "brier_score", "brier_score_loss", "log_loss", "average_precision")
 _CELLS = {"tp": "true positives", "fn": "false negatives", "fp": "false positives"}
 _CELLS["tn"] = "true negatives"
+_REGRESSION = (
+    *("r2", "explained_variance", "d2_absolute_error", "neg_max_error"),
+    *(f"neg_mean_{end}" for end in ("absolute_error", "squared_error", "squared_log_error")),
+    *(f"neg_mean_{end}" for end in ("absolute_percentage_error", "gamma_deviance")),
+    *("neg_mean_poisson_deviance", "neg_median_absolute_error"),
+    *(f"neg_root_mean_squared{end}_error" for end in ("", "_log")),
+)
+_CLUSTERS = (
+    *("adjusted_mutual_info", "adjusted_rand", "completeness", "homogeneity", "mutual_info"),
+    *("normalized_mutual_info", "rand", "v_measure"),
+)
 _WHICH = "|".join(AVERAGES)
 _AVERAGE_FIRST = re.compile(rf"({_WHICH})(?:_?averag(?:e|ed|ing)|_avg)?_(.+)")
 _AVERAGE_LAST = re.compile(rf"(.+)_({_WHICH})(?:_averaged?|_avg)?")
@@ -105,10 +118,12 @@ def split_name(name, known):
 def name_hint(name, base, average, known):
     """What somebody may have meant who wrote a name that is not `known`."""
     key = base if average is None else f"{base}_{average}"
-    if base in _OF_SCORES or _AREA.fullmatch(base):
-        return " It needs scores, no confusion matrix has it: in Python, auc_posterior."
-    if base in _OF_PROBABILITIES or _spelled(name) in _OF_PROBABILITIES:
-        return " It needs probabilities, no confusion matrix has it."
+    if base.endswith("_samples"):
+        return " It is an average over the labels of multilabel rows: here every row has one label."
+    if (base.startswith("neg_") and base in _REGRESSION) or base in _REGRESSION:
+        return " It is a score of regression."
+    if base in _CLUSTERS:
+        return " It compares clusterings, whose labels have no meaning."
     if base in _CELLS:
         return f" It is the number of {_CELLS[base]}, not a metric."
     for asked in (base, _spelled(name)):

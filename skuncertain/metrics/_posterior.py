@@ -30,7 +30,7 @@ from skuncertain.metrics._formulas import (
 from skuncertain.metrics._gradients import effective_matrix
 from skuncertain.metrics._model import build_model, draw_metrics, given_frequencies
 from skuncertain.metrics._priors import RatePrior, cell_prior, check_prior, resolve_prior
-from skuncertain.metrics._registry import Metric, get_metric, is_symmetric
+from skuncertain.metrics._registry import Metric, count_metric, is_symmetric
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import (
     BetaBinomialPosterior,
@@ -39,6 +39,7 @@ from skuncertain.posteriors._beta import (
     calibrated_beta,
 )
 from skuncertain.posteriors._draws import DrawsPosterior
+from skuncertain.posteriors._shifted_gamma import negated
 
 if TYPE_CHECKING:
     from skuncertain.metrics._counts import ConfusionCounts
@@ -109,11 +110,18 @@ class PosteriorRequest:
 
     def posterior(self):
         """Posterior of the metric."""
+        if self.metric.negated is not None:
+            return negated(self._positive.posterior(), self.metric, origin=self)
         label = class_of(self.metric, self.counts.labels, self.positive)
         rows = self.counts._row_weights.rows if self.counts.weighted else None
         return posterior_of(
             self._matrix, self.metric, self.positive, self.options, label, origin=self, rows=rows
         )
+
+    @property
+    def _positive(self):
+        """The same request about the metric whose negative is asked for."""
+        return replace(self, metric=self.metric.negated)
 
     @property
     def _matrix(self):
@@ -122,8 +130,10 @@ class PosteriorRequest:
     @property
     def alpha(self):
         """Shapes of the cells, None unless they are one Dirichlet."""
+        if self.metric.negated is not None:
+            return self._positive.alpha
         name = self.metric.name
-        rate = get_metric(RATE_OF_ODDS[name]) if name in RATE_OF_ODDS else self.metric
+        rate = count_metric(RATE_OF_ODDS[name]) if name in RATE_OF_ODDS else self.metric
         seen, _, prior = view_of(self._matrix, rate, self.positive, self.options)
         if prior.own_proportion or not self.options.one_dirichlet(prior):
             return None
@@ -131,6 +141,8 @@ class PosteriorRequest:
 
     def predictive(self, n):
         """Distribution of the metric on a new test set of `n` rows."""
+        if self.metric.negated is not None:
+            return negated(self._positive.predictive(n), self.metric)
         label = class_of(self.metric, self.counts.labels, self.positive)
         return predictive_of(self._matrix, self.metric, self.positive, self.options, n, label)
 
@@ -220,7 +232,7 @@ def posterior_of(matrix, metric, positive, options, label=None, origin=None, row
     a matrix of weighted ones.
     """
     # Odds are what they are of: the rate has the model, the posterior is mapped at the end.
-    rate = get_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
+    rate = count_metric(RATE_OF_ODDS[metric.name]) if metric.name in RATE_OF_ODDS else metric
     if rows is not None:
         warn_weighted(matrix, rows, rate, positive)
     asked = positive
@@ -388,7 +400,7 @@ def class_posterior(matrix, metric, prior, weights=None):
     The same as asking for one class after the other with ``pos_label``, without going through the
     whole matrix for each. `weights` are those of the rows, if they have some.
     """
-    metric = get_metric(metric)
+    metric = count_metric(metric)
     stack, rows = two_by_two(*one_vs_rest(matrix)), None
     if weights is not None:
         tables = weights.apply(lambda x: two_by_two(*one_vs_rest(x)))
@@ -405,7 +417,7 @@ def cell_rates(matrix, prior, weights=None):
 
     On the diagonal it is the recall of the class. `weights` are those of the rows.
     """
-    recall, sides = get_metric("recall"), None
+    recall, sides = count_metric("recall"), None
     resolved = resolve_prior(prior, matrix.shape[-1], recall)
     others = matrix.sum(axis=-1, keepdims=True) - matrix
     if weights is not None:

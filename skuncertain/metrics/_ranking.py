@@ -209,7 +209,7 @@ def ranking_posterior(
     if warning and method != "delong" and rows.weight == 1:  # measured without folds
         _warn_few(min(found, key=attrgetter("size")), drawing is not None)
     posteriors = [
-        _of_estimate(rows, one, column, method, drawing, about)
+        of_estimate(rows, one, column, method, drawing, about)
         for one, column in zip(found, columns, strict=True)
     ]
     stacked = rows.n_scored > 1 and average is None
@@ -269,7 +269,8 @@ def _warn_borrowed(found):
     return None
 
 
-def _of_estimate(rows, found, column, method, drawing, about):
+def of_estimate(rows, found, column, method, drawing, about):
+    """Posterior of the estimate of a ranking; only a bootstrap looks at the rows again."""
     about = replace(about, observed=found.value)
     if found.value in (0.0, 1.0):
         return _certain(found, drawing, about)

@@ -13,12 +13,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 import skuncertain.metrics._formulas as formulas
 from skuncertain._utils.typing import MetricLike
@@ -26,207 +25,26 @@ from skuncertain._utils.validation import (
     as_list,
     as_numbers,
     check_bool,
+    check_choice,
     check_integer,
     check_number,
-    check_zero_division,
     quoted,
     refuse_if,
 )
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._formulas import AVERAGED, AVERAGES, score_of
+from skuncertain.metrics._formulas import AVERAGED, AVERAGES
+from skuncertain.metrics._metric import Metric
 from skuncertain.metrics._names import name_hint, split_name
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Metric:
-    """A function of a confusion matrix, with what is known about it.
-
-    Obtain one from :func:`get_metric` or, for your own function, from :func:`make_metric`.
-
-    Parameters
-    ----------
-    name : str
-        Canonical name.
-    function : callable
-        ``function(matrix, zero_division)`` for a stack of matrices ``(..., C, C)``; with
-        ``average="binary"`` the function of the four cells ``(tp, fn, fp, tn, zero_division)``.
-    range : tuple of float
-        Smallest and largest possible value.
-    greater_is_better : bool or None
-        Direction; None for descriptions such as the prevalence.
-    average : {None, "binary", "micro", "macro", "weighted"}
-        None: a metric of the whole matrix. "binary": a metric of one positive class. The others
-        average the one-against-rest values over classes.
-    base : str
-        Name without the averaging suffix.
-    numerator, denominator : tuple of float or None
-        Weights of the cells (tp, fn, fp, tn) if the two-class metric is linear-fractional.
-    description : str
-        Formula in words.
-    beta : float or None
-        Weight of recall in an F-score.
-    cost : ndarray or None
-        Cost matrix of ``expected_cost``.
-    user : bool
-        Whether the function was supplied by the user (it then sees probabilities that sum to one).
-    depends_on_prevalence : bool or None
-        Whether the value changes with the frequencies of the true classes while the rates within
-        each of them stay; of averages, with three classes or more. None: not known, of your own.
-
-    See Also
-    --------
-    get_metric : Look a metric up by name.
-    make_metric : Turn a function into a metric.
-
-    Examples
-    --------
-    >>> from skuncertain.metrics import get_metric
-    >>> f1 = get_metric("f1")
-    >>> f1
-    Metric('f1', range=(0, 1), greater_is_better=True, average='binary')
-    >>> f1([[6, 2], [0, 26]])  # rows true, columns predicted, as in scikit-learn
-    0.9629629629629629
-    """
-
-    name: str
-    function: Callable
-    range: tuple[float, float] = (0.0, 1.0)
-    greater_is_better: bool | None = True
-    average: str | None = None
-    base: str = ""
-    numerator: tuple[float, ...] | None = None
-    denominator: tuple[float, ...] | None = None
-    description: str = ""
-    beta: float | None = None
-    cost: np.ndarray | None = None
-    user: bool = False
-    depends_on_prevalence: bool | None = True
-
-    def __repr__(self):
-        low, high = (f"{end:g}" for end in self.range)
-        return (
-            f"Metric({self.name!r}, range=({low}, {high}), "
-            f"greater_is_better={self.greater_is_better}, average={self.average!r})"
-        )
-
-    def __call__(
-        self, matrix: ArrayLike, *, positive: int | None = None, zero_division: float = np.nan
-    ) -> Any:
-        """Value of the metric for one matrix or a stack of them.
-
-        Parameters
-        ----------
-        matrix : array-like of shape (..., C, C)
-            Counts or probabilities, rows true, columns predicted.
-        positive : int, default=None
-            Index of the positive class. For two classes the default is 1, the last.
-        zero_division : float, default=nan
-            Value of 0/0. NaN comes with one ``UndefinedMetricWarning``; macro and weighted
-            averages leave such classes out.
-
-        Returns
-        -------
-        float or ndarray of shape (...)
-            The value or values.
-        """
-        refuse_if(
-            hasattr(matrix, "pos_label"),
-            "matrix",
-            f"use counts.score({self.name!r}) for ConfusionCounts.",
-        )
-        zero_division = check_zero_division(zero_division)
-        array = as_numbers("matrix", matrix)
-        refuse_if(
-            array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2,
-            "matrix",
-            f"matrix must have shape (..., C, C), C at least 2, got shape {array.shape}.",
-        )
-        if self.average == "binary":
-            positive = self.positive_index(array.shape[-1], positive)
-        return score_of(self, array, positive, zero_division)
-
-    def evaluate(
-        self,
-        matrix: np.ndarray,
-        *,
-        positive: int | None = None,
-        zero_division: float = np.nan,
-        leave_out: bool = False,
-    ) -> np.ndarray:
-        """Value for a float array, without checks of the data and without warnings.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (..., C, C)
-            Counts, probabilities or unnormalised draws.
-        positive : int, default=None
-            Index of the positive class.
-        zero_division : float, default=nan
-            Value of 0/0.
-        leave_out : bool, default=False
-            Whether averages leave out classes for which they are NaN, as scikit-learn does.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            The values.
-        """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if self.average == "binary":
-                if positive is None:
-                    positive = self.positive_index(matrix.shape[-1], None)
-                cells = formulas.collapse(matrix, positive)
-                return np.asarray(self.function(*cells, zero_division))
-            if self.user:
-                # Draws are unnormalised gammas: a user's function may expect probabilities.
-                matrix = matrix / matrix.sum(axis=(-2, -1), keepdims=True)
-                value = as_numbers(
-                    "metric", self.function(matrix), what=f"what metric {self.name!r} returns"
-                )
-                refuse_if(
-                    value.shape != matrix.shape[:-2],
-                    "metric",
-                    f"metric {self.name!r} must map an array of shape (..., C, C) to one of "
-                    f"shape (...); for shape {matrix.shape} it returned shape {value.shape}. "
-                    "Sum over the last two axes only (axis=(-2, -1)).",
-                )
-                return value
-            averages = self.average in ("macro", "weighted") or self.name == "balanced_accuracy"
-            options = {"leave_out": True} if leave_out and averages else {}
-            return np.asarray(self.function(matrix, zero_division, **options))
-
-    def positive_index(self, n_classes: int, positive: int | None) -> int:
-        """Index of the positive class, or an error that says how to name it.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number of classes C.
-        positive : int or None
-            What the caller asked for.
-
-        Returns
-        -------
-        int
-            The index.
-        """
-        if positive is not None:
-            positive = check_integer("positive", positive, low=0)
-            refuse_if(
-                positive >= n_classes,
-                "positive",
-                f"positive must be a class index < {n_classes}, got {positive}.",
-            )
-            return positive
-        if n_classes == 2:
-            return 1
-        raise InvalidParameterError(
-            f"metric {self.name!r} is defined for one positive class, but there are {n_classes} "
-            "classes.",
-            parameter="pos_label",
-            remedy="Name the class with pos_label=..."
-            + (f", or ask for {self.base + '_macro'!r}." if self.base in AVERAGED else "."),
-        )
+from skuncertain.metrics._score_metrics import (
+    RESPONSES,
+    SCORE_METRICS,
+    ScoreMetric,
+    at_k_metric,
+    data_needed,
+    negative,
+    row_metric,
+    top_k_metric,
+)
 
 
 @lru_cache(maxsize=256)
@@ -324,13 +142,19 @@ def _expected_cost(cost):
     )
 
 
+_REGISTRY |= SCORE_METRICS
+
 _FBETA_NAME = re.compile(r"f(\d+\.?\d*|\.\d+)")
+_K_NAME = re.compile(r"(precision|recall)_at_(\d+)|top_(\d+)_accuracy")
 # Metrics with a parameter: its name, and what makes the metric of its value.
 _PARAMETRISED = {
     "fbeta": ("beta", _fbeta),
     "cohen_kappa": ("weights", _weighted_kappa),
     "expected_cost": ("cost", _expected_cost),
     "net_benefit": ("threshold", _net_benefit),
+    "top_k_accuracy": ("k", top_k_metric),
+    "precision_at_k": ("k", partial(at_k_metric, "precision_at_k")),
+    "recall_at_k": ("k", partial(at_k_metric, "recall_at_k")),
 }
 _KNOWN = dict.fromkeys([*_REGISTRY, *_PARAMETRISED])  # in a fixed order
 
@@ -347,7 +171,8 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
     **params : dict
         ``beta`` for "fbeta" (and its averages), ``weights`` ("linear" or "quadratic") for
         "cohen_kappa", ``cost`` (matrix of costs, rows true) for "expected_cost", ``threshold`` (the
-        probability at which one would act) for "net_benefit".
+        probability at which one would act) for "net_benefit", ``k`` for "top_k_accuracy" (2 without
+        it), "precision_at_k" and "recall_at_k".
 
     Returns
     -------
@@ -388,10 +213,12 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
     if key in _REGISTRY and not (key == "cohen_kappa" and params):
         _refuse_params(key, params)
         return _REGISTRY[key]
-    beta = _FBETA_NAME.fullmatch(base)
-    if beta:
+    beta, at_k = _FBETA_NAME.fullmatch(base), _K_NAME.fullmatch(base)
+    if beta or at_k:
         _refuse_params(key, params)
-        metric = _fbeta(float(beta[1]))
+        metric = _fbeta(float(beta[1])) if beta else _of_k(at_k)
+    elif base.startswith("neg_") and (metric := _negative_of(name, base, average, params)):
+        return metric
     elif base in _PARAMETRISED and (average is None or base == "fbeta"):
         metric = _of_parameter(name, base, average, params)
     else:
@@ -401,6 +228,43 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
             remedy="get_metric_names() lists all names.",
         )
     return metric if average is None else _average_of(metric, average)
+
+
+def _of_k(name):
+    """Metric of a name such as "precision_at_10"."""
+    base, k, top = name.groups()
+    return top_k_metric(int(top)) if base is None else at_k_metric(f"{base}_at_k", int(k))
+
+
+def _negative_of(name, base, average, params):
+    """Metric of a name such as "neg_log_loss"; None if it is not the negative of a loss."""
+    ending = "" if average is None else f"_{average}"
+    try:
+        metric = get_metric(base.removeprefix("neg_") + ending, **params)
+    except InvalidParameterError:
+        return None
+    found = negative(metric)
+    refuse_if(
+        found is None,
+        "metric",
+        f"metric {name!r} is not known: more of {metric.name!r} is better, so that its sign stays.",
+        remedy=f"Ask for {metric.name!r}.",
+    )
+    return found
+
+
+def count_metric(name: MetricLike, **params: Any) -> Metric:
+    """Look up a metric that a confusion matrix tells; others are refused with what they need."""
+    found = get_metric(name, **params)
+    refuse_if(
+        found.needs != "labels" or isinstance(found, ScoreMetric),
+        "metric",
+        f"metric {found.name!r} needs {found.needs}"
+        + (", row by row" if found.needs == "labels" else "")
+        + ": no confusion matrix has it.",
+        remedy=data_needed(found),
+    )
+    return found
 
 
 def _of_parameter(name, base, average, params):
@@ -417,14 +281,17 @@ def _of_parameter(name, base, average, params):
     return make(params[parameter])
 
 
-def named_metrics(metrics, least=1):
-    """Return [(name as asked, Metric)] of one metric or of several; errors are of `metrics`."""
+def named_metrics(metrics, least=1, find=None):
+    """Return [(name as asked, Metric)] of one metric or of several; errors are of `metrics`.
+
+    `find` looks a name up, by default among the metrics of a confusion matrix.
+    """
     names = as_list("metrics", metrics)
     refuse_if(
         len(names) < least, "metrics", "metrics must name at least one metric, got an empty list."
     )
     try:
-        found = [get_metric(name) for name in names]
+        found = [(find or count_metric)(name) for name in names]
     except InvalidParameterError as error:
         raise InvalidParameterError(error.message, "metrics", error.remedy) from None
     pairs = zip(names, found, strict=True)
@@ -440,9 +307,9 @@ def canonical_name(name):
     return get_metric(name).name
 
 
-def directed(name, parameter="metric", use="ranked"):
-    """Metric of which more, or less, is better; others are no scores."""
-    metric = get_metric(name)
+def directed(name, parameter="metric", use="ranked", find=None):
+    """Metric of which more, or less, is better; others are no scores. `find` as above."""
+    metric = (find or count_metric)(name)
     check_direction(metric.name, metric.greater_is_better, use, parameter)
     return metric
 
@@ -455,7 +322,10 @@ def check_direction(name, greater_is_better, use="ranked", parameter="metric"):
 
 
 def get_metric_names(
-    *, n_classes: int | None = None, depends_on_prevalence: bool | None = None
+    *,
+    n_classes: int | None = None,
+    depends_on_prevalence: bool | None = None,
+    needs: str | None = None,
 ) -> list[str]:
     """All metric names.
 
@@ -465,12 +335,15 @@ def get_metric_names(
         If more than 2, only the names that need no positive class.
     depends_on_prevalence : bool, default=None
         Only the names of metrics that do, or do not, change with the class frequencies.
+    needs : {"labels", "scores", "probabilities"}, default=None
+        Only the names of metrics that are computed from these.
 
     Returns
     -------
     list of str
-        Sorted canonical names. ``"fbeta"``, ``"expected_cost"`` and ``"net_benefit"`` need a
-        parameter, see :func:`get_metric`.
+        Sorted canonical names. ``"fbeta"``, ``"expected_cost"``, ``"net_benefit"``,
+        ``"precision_at_k"`` and ``"recall_at_k"`` need a parameter, see :func:`get_metric`. A loss
+        with ``neg_`` before its name has its sign changed, as in scikit-learn.
 
     See Also
     --------
@@ -480,21 +353,39 @@ def get_metric_names(
     --------
     >>> from skuncertain.metrics import get_metric_names
     >>> get_metric_names(n_classes=3)[:3]
-    ['accuracy', 'balanced_accuracy', 'cohen_kappa']
-    >>> get_metric_names(n_classes=3, depends_on_prevalence=False)
+    ['accuracy', 'average_precision', 'balanced_accuracy']
+    >>> get_metric_names(needs="probabilities")
+    ['brier_score', 'd2_brier_score', 'd2_log_loss_score', 'log_loss']
+    >>> get_metric_names(n_classes=3, depends_on_prevalence=False, needs="labels")
     ['balanced_accuracy', 'fnr_macro', 'recall_macro']
     """
     if n_classes is not None:
         n_classes = check_integer("n_classes", n_classes, low=2)
     two = n_classes in (None, 2)
-    names = [name for name, metric in _REGISTRY.items() if two or metric.average != "binary"]
+    wanted = _REGISTRY | {name: _EXAMPLES[name] for name in _EXAMPLES}
+    names = [
+        name
+        for name, metric in wanted.items()
+        if two or metric.average != "binary" or name == "average_precision"
+    ]
     if depends_on_prevalence is not None:
-        wanted = check_bool("depends_on_prevalence", depends_on_prevalence)
-        names = [name for name in names if _REGISTRY[name].depends_on_prevalence is wanted]
-    if depends_on_prevalence is None or wanted:  # as those with a parameter do
-        names += ["expected_cost", *(f"fbeta_{average}" for average in AVERAGES)]
-        names += ["fbeta", "net_benefit"] if two else []
+        moves = check_bool("depends_on_prevalence", depends_on_prevalence)
+        names = [name for name in names if wanted[name].depends_on_prevalence is moves]
+    if needs is not None:
+        check_choice("needs", needs, tuple(RESPONSES))
+        names = [name for name in names if wanted[name].needs == needs]
     return sorted(names)
+
+
+# Metrics with a parameter, as examples of what is known about all of them.
+_EXAMPLES = {
+    "expected_cost": _expected_cost([[0, 1], [1, 0]]),
+    "net_benefit": _net_benefit(0.5),
+    "fbeta": _fbeta(2.0),
+    **{f"fbeta_{average}": _average_of(_fbeta(2.0), average) for average in AVERAGES},
+    "precision_at_k": at_k_metric("precision_at_k", 1),
+    "recall_at_k": at_k_metric("recall_at_k", 1),
+}
 
 
 def _check_one_argument(function):
@@ -521,19 +412,27 @@ def _check_one_argument(function):
 
 
 def make_metric(
-    function: Callable,
+    function: Callable | None = None,
     *,
+    row_loss: Callable | None = None,
+    needs: str | None = None,
     name: str | None = None,
     range: tuple[float, float] = (-np.inf, np.inf),
     greater_is_better: bool | None = True,
 ) -> Metric:
-    """Turn a function of a confusion matrix into a metric.
+    """Turn a function of a confusion matrix, or a loss per row, into a metric.
 
     Parameters
     ----------
-    function : callable
+    function : callable, default=None
         Maps an array ``(..., C, C)`` of probabilities (rows true, the sum of each matrix is 1) to
         an array ``(...)``.
+    row_loss : callable, default=None
+        Instead of `function`: maps true labels ``(n,)`` and what is predicted to the losses
+        ``(n,)`` of the rows. The metric is their mean.
+    needs : {"probabilities", "scores", "labels"}, default=None
+        What `row_loss` gets as its second argument: a probability ``(n, C)`` of every class (the
+        default), scores ``(n,)`` or ``(n, C)``, or predicted labels ``(n,)``.
     name : str, default=None
         Name; by default the function's.
     range : tuple of float, default=(-inf, inf)
@@ -560,11 +459,31 @@ def make_metric(
     >>> counts = ConfusionCounts([[80, 20], [10, 90]])
     >>> counts.posterior(metric, random_state=0).mean()
     0.05
+
+    Of losses less is better:
+
+    >>> def surprise(y_true, p):
+    ...     return 1 - p[range(len(y_true)), y_true]
+    >>> from skuncertain import credible_interval
+    >>> metric = make_metric(row_loss=surprise, range=(0, 1), greater_is_better=False)
+    >>> credible_interval([0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.4, 0.6] * 20, metric=metric)
+    Interval(low=0.25..., high=0.30...)
     """
+    given, what = (function, "function") if row_loss is None else (row_loss, "row_loss")
+    refuse_if(not callable(given), what, f"{what} must be callable, got {{value}}.", given)
     refuse_if(
-        not callable(function), "function", "function must be callable, got {value}.", function
+        function is not None and row_loss is not None,
+        "row_loss",
+        "row_loss takes the place of function: give one of the two.",
     )
-    _check_one_argument(function)
+    refuse_if(
+        row_loss is None and needs is not None,
+        "needs",
+        "needs belongs to row_loss; a function of a matrix sees labels, got {value}.",
+        needs,
+    )
+    if row_loss is None:
+        _check_one_argument(given)
     ends = as_numbers("range", range)
     refuse_if(
         ends.shape != (2,) or not ends[0] < ends[1],
@@ -580,11 +499,15 @@ def make_metric(
     )
     if greater_is_better is not None:
         greater_is_better = check_bool("greater_is_better", greater_is_better)
-    name = name or getattr(function, "__name__", None) or type(function).__name__
+    name = name or getattr(given, "__name__", None) or type(given).__name__
+    limits = tuple(ends.tolist())
+    if row_loss is not None:
+        needs = check_choice("needs", "probabilities" if needs is None else needs, tuple(RESPONSES))
+        return row_metric(row_loss, name, limits, greater_is_better, needs)
     return Metric(
         name=name,
-        function=function,
-        range=tuple(ends.tolist()),
+        function=given,
+        range=limits,
         greater_is_better=greater_is_better,
         base=name,
         description="user's function",

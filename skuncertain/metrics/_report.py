@@ -17,7 +17,7 @@ from skuncertain.metrics._bootstrap import group_posterior
 from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._posterior import PosteriorOptions
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MatrixReport, check_single, refuse_one_of_many
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import StackedPosterior
@@ -142,7 +142,7 @@ class _GroupedReport(MatrixReport):
         self.method = f"Bayesian bootstrap over {self.grouped.n_groups} groups"
 
     def _posterior(self, name, label=None):
-        metric = get_metric(name)
+        metric = count_metric(name)
         positive = self.counts.positive_index(metric, label)
         return group_posterior(
             self.grouped, self.counts.counts, metric, positive, self.group_options

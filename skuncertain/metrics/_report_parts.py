@@ -40,7 +40,7 @@ from skuncertain.metrics._posterior import (
     weak_prior,
 )
 from skuncertain.metrics._priors import cell_prior, check_prior, join_texts, resolve_prior
-from skuncertain.metrics._registry import get_metric, named_metrics
+from skuncertain.metrics._registry import count_metric, named_metrics
 from skuncertain.posteriors._about import About, plain_prevalence, prevalence_text
 from skuncertain.posteriors._draws import DrawsPosterior
 
@@ -145,7 +145,7 @@ class MatrixReport:
         if name not in _JOINTLY_DRAWN or self.options["n_draws"] is None:
             return self.counts.posterior(name, **self.options)
         used, text, *_ = resolve_prior(self.prior, self.counts.n_classes)
-        metric = get_metric(name)
+        metric = count_metric(name)
         observed, pseudo = metric.evaluate(self.matrix), cell_prior(used, self.matrix)
         warn_undefined(observed, metric, self.matrix, proper=bool(np.all(self.matrix + pseudo > 0)))
         if isinstance(used, str) and used == "shared":
@@ -244,9 +244,9 @@ class MatrixReport:
     def _worth(self, metric, prevalence=None, pos_label=None):
         """Rows that the data are worth to a metric."""
         positive = self.counts.positive_index(metric, pos_label)
-        matrix = self.counts._matrix_for([get_metric(metric)], positive, prevalence)
+        matrix = self.counts._matrix_for([count_metric(metric)], positive, prevalence)
         apart = prevalence is not None
-        return matrix.sum() if apart else rows_behind(matrix, get_metric(metric), positive)
+        return matrix.sum() if apart else rows_behind(matrix, count_metric(metric), positive)
 
     def class_section(self, title="Scores", drawn=True):
         """Table with a row per class, and their averages, as `classification_report` has it."""

@@ -44,7 +44,7 @@ from skuncertain.metrics._labels import (
     with_positive,
 )
 from skuncertain.metrics._priors import check_prior
-from skuncertain.metrics._registry import Metric, directed, get_metric
+from skuncertain.metrics._registry import Metric, count_metric, directed
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
@@ -391,7 +391,7 @@ def _asked_score(name, how):
         )
         return name, how, 1.0
     try:
-        metric = get_metric(how)
+        metric = count_metric(how)
     except InvalidParameterError as error:
         if not isinstance(how, str) or how not in get_scorer_names():
             raise InvalidParameterError(error.message, "metrics", error.remedy) from None

@@ -15,7 +15,7 @@ from skuncertain._utils.warnings import silence
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._formulas import one_vs_rest, two_by_two
 from skuncertain.metrics._posterior import class_posterior
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import BASES
 from skuncertain.model_selection._fold_methods import (
     METHODS,
@@ -229,7 +229,7 @@ class SideBySide:
         def tables(matrices):
             return np.moveaxis(two_by_two(*one_vs_rest(matrices)), -3, 0)
 
-        metric, repeats = get_metric(base), self.result.n_repeats
+        metric, repeats = count_metric(base), self.result.n_repeats
         stack = fold_matrices(self.result.counts, metric, 1, repeats, tables)
         stability = self.result.stability
         models = None if stability is None else tables(stability.counts)

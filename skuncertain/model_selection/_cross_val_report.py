@@ -9,7 +9,7 @@ from skuncertain._reporting.build import column, free_key, interval_cell, make_r
 from skuncertain._reporting.text import folds_text, params_texts
 from skuncertain._utils.warnings import collect_into, silence
 from skuncertain.metrics._posterior import cell_tables
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES, confusion_section
 from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._cross_val_methods import SideBySide, has_fold_mean
@@ -373,7 +373,7 @@ def fold_rates(counts, n_repeats, options, models=None):
     def tables(matrices):
         return np.moveaxis(cell_tables(matrices), 0, -3)
 
-    recall = get_metric("recall")
+    recall = count_metric("recall")
     if models is not None:
         models = np.moveaxis(cell_tables(models), (0, 1), (-4, -3))
     stack = fold_matrices(counts, recall, 1, n_repeats, tables)

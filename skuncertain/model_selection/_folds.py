@@ -13,7 +13,7 @@ from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics._gradients import effective_folds
 from skuncertain.metrics._posterior import class_of
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._fold_variance import FoldVariance, fold_variance
 from skuncertain.posteriors._about import About
@@ -125,7 +125,7 @@ class Folds:
         cls, counts, metric, n_repeats, pos_label=None, n_draws=None, random_state=None, models=None
     ):
         """Folds of counts whose shape ends with the number of splits."""
-        metric = get_metric(metric)
+        metric = count_metric(metric)
         positive = counts.positive_index(metric, pos_label)
         label = class_of(metric, counts.labels, positive)
         matrices = fold_matrices(counts, metric, positive, n_repeats)

@@ -30,7 +30,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import collect_into, silence, warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._scorer import scored_labels
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._nested_designs import (
@@ -126,7 +126,7 @@ class ResampledIntervals(HasReport):
         key = (metric, pos_label)
         if key not in self._known:
             known = self.metrics.get(metric, metric) if isinstance(metric, str) else metric
-            known = get_metric(known)
+            known = count_metric(known)
             _refuse_unbounded(known)
             positive = self.counts.positive_index(known, pos_label)
             matrices = self.counts.counts.astype(float)

@@ -25,7 +25,7 @@ from skuncertain.metrics._formulas import (
     proportion_counts,
     spread_cells,
 )
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 
 _MOST_COSTS = 100
 
@@ -125,7 +125,7 @@ class _Micro(Streams):
     n_classes: int
 
     def counts(self, matrices):
-        return _Proportion(get_metric("accuracy"), None).counts(matrices)
+        return _Proportion(count_metric("accuracy"), None).counts(matrices)
 
     def combine(self, low, high):
         matrices = np.zeros((*low.shape[:-1], 2, self.n_classes, self.n_classes))
@@ -150,7 +150,7 @@ class _Rising(Streams):
             cells = [cell[..., None] for cell in collapse(matrices, self.positive)]
         cells, found = np.stack(cells), []
         for rate in self.rates_of_class:
-            hits, misses, _ = proportion_cells(get_metric(rate))
+            hits, misses, _ = proportion_cells(count_metric(rate))
             found.append((cells[hits].sum(axis=0), cells[misses].sum(axis=0)))
         return tuple(np.concatenate(part, axis=-1) for part in zip(*found, strict=True))
 
@@ -265,7 +265,7 @@ def _of_class(metric):
         return ("precision", "recall"), partial(_f_score, beta=metric.beta)
     if base in _RISING:
         return _RISING[base]
-    return (base,), partial(scale_odds, odds=proportion_cells(get_metric(base))[2])
+    return (base,), partial(scale_odds, odds=proportion_cells(count_metric(base))[2])
 
 
 def _mean_cost(metric, n_classes, positive):

@@ -27,7 +27,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._priors import describe_prior
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.monitoring._anytime import Verdict, refuse_without_streams
 from skuncertain.monitoring._history import SequentialHistory, SequentialStep
 from skuncertain.monitoring._question import Question
@@ -118,7 +118,7 @@ class SequentialPosterior(HasReport):
         anytime: bool = False,
         threshold: float | None = None,
     ) -> None:
-        metric = get_metric(metric)
+        metric = count_metric(metric)
         low, high = metric.range
         rope = check_rope(rope, high - low, metric.name)
         refuse_if(

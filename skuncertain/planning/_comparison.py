@@ -8,7 +8,7 @@ from scipy.special import betainc, ndtri
 
 from skuncertain._utils.typing import MetricLike
 from skuncertain._utils.validation import check_bool, check_number, check_rope, refuse_if
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.planning._report import comparison_words
 from skuncertain.planning._studies import (
     TOLERANCE,
@@ -185,7 +185,7 @@ def comparison_sample_size(
     >>> comparison_sample_size(difference=0.05, disagreement=0.1, **of_recall).rows
     1232
     """
-    found = get_metric(metric)
+    found = count_metric(metric)
     refuse_if(
         found.name not in _COUNTED,
         "metric",

@@ -29,7 +29,7 @@ from skuncertain.metrics._formulas import collapse, proportion_masks, proportion
 from skuncertain.metrics._model import build_model
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._priors import PER_CELL, check_prior, resolve_prior
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import count_metric
 from skuncertain.planning._report import make_plan_report
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._beta import BetaBinomialPosterior, BetaPosterior
@@ -432,7 +432,7 @@ class SimulatedStudy(_Study):
 def expected_study(metric, expected, *, level, kind, prior, pos_label, simulation, prevalence=None):
     """Study, distribution of the rows that count (None if it is not known), and a text."""
     n_studies, n_draws, random_state = simulation
-    metric, level, kind = get_metric(metric), check_level(level), check_kind(kind)
+    metric, level, kind = count_metric(metric), check_level(level), check_kind(kind)
     n_studies = check_integer("n_studies", n_studies, low=2)
     if n_draws is not None:
         n_draws = check_integer("n_draws", n_draws, low=100)

@@ -18,7 +18,7 @@ from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label, refuse_nameless
 from skuncertain.metrics._posterior import class_of
-from skuncertain.metrics._registry import Metric, directed, get_metric
+from skuncertain.metrics._registry import Metric, count_metric, directed
 from skuncertain.metrics._scorer import (
     ConfusionCountsScorer,
     has_positive,
@@ -260,7 +260,7 @@ def _only_one(names):
 
 def _same_metric(first, second):
     try:
-        return first == second or get_metric(first).name == get_metric(second).name
+        return first == second or count_metric(first).name == count_metric(second).name
     except (TypeError, ValueError):
         return False
 

@@ -1,0 +1,91 @@
+"""Posterior of a metric of scores or probabilities, from the influence of every row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skuncertain._utils.validation import refuse_if
+from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import SmallSampleWarning
+from skuncertain.metrics._ranking import of_estimate
+from skuncertain.metrics._row_scores import RowScores
+from skuncertain.posteriors._about import About
+from skuncertain.posteriors._beta import calibrated_beta
+from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior, negated
+
+_FEW = 30  # rows: fewer say little about the tail of a loss
+
+
+def score_posterior(y_true, y_score, metric, *, labels=None, pos_label=None):
+    """Posterior of a `ScoreMetric` on one test set."""
+    rows = RowScores.of(y_true, y_score, metric, labels=labels, pos_label=pos_label)
+    about = About(
+        metric=metric.name,
+        range=metric.range_for(rows.n_classes),
+        greater_is_better=metric.greater_is_better,
+        pos_label=class_of_scores(metric, rows),
+        estimand="final",
+    )
+    if metric.family == "mean" and rows.codes.size < _FEW:
+        warn_user(
+            f"{metric.name} of {rows.codes.size} rows: so few may hold none of the large losses "
+            "that decide the mean, and the interval is then too short.",
+            SmallSampleWarning,
+        )
+    return of_rows(metric, rows, about)
+
+
+def class_of_scores(metric, rows):
+    """Class that is ranked against the rest; None where that is the same for both of two."""
+    same = not metric.one_class and rows.n_classes == 2
+    return None if same else rows.pos_label
+
+
+def of_rows(metric, rows, about):
+    """Posterior of the metric of some rows."""
+    if metric.negated is not None:
+        low, high = about.range
+        base = about_changed(about, metric.negated, (0.0 - high, 0.0 - low))
+        return negated(of_rows(metric.negated, rows, base), metric)
+    found = metric.estimate(rows)
+    refuse_if(
+        np.isnan(found.value),
+        "y_true",
+        f"metric {metric.name!r} is not defined: y_true holds rows of one class only.",
+    )
+    if metric.family == "ranking":
+        return of_estimate(None, found, None, "logit_delong", None, about)
+    if metric.family == "share":
+        hits = round(found.value * rows.codes.size)
+        return calibrated_beta(
+            hits, rows.codes.size - hits, about=about_changed(about, observed=found.value)
+        )
+    third = third_moment(found.variance, found.third, rows.codes.size, found.variance)
+    about = about_changed(about, observed=found.value)
+    return ShiftedGammaPosterior(found.value, found.variance, third, about=about)
+
+
+def about_changed(about, metric=None, limits=None, **changes):
+    """The same about another metric."""
+    if metric is not None:
+        changes |= {
+            "metric": metric.name,
+            "range": limits,
+            "greater_is_better": metric.greater_is_better,
+        }
+    return replace(about, **changes)
+
+
+def third_moment(variance, third, n, needed):
+    """Third central moment of a mean of n rows whose weights are gamma variables.
+
+    `variance` and `third` are the cumulants of the mean of independent rows, `needed` the variance
+    that it is to have: m2 / needed weights in place of n.
+    """
+    second, cubed = variance * (n - 1), third * n**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = second / needed
+        found = 2 * cubed / (total * (total + 1))
+    return np.where(np.isfinite(found), found, 0.0)
