@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from skuncertain._utils.typing import LabelLike
 from skuncertain._utils.validation import check_choice, check_names, refuse_if
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.comparison._result import ComparisonResult, judge
-from skuncertain.metrics._ranking import AVERAGES, NORMAL_DF, _name, logit_scale
+from skuncertain.comparison._score_gap import difference_around, gap_of, ranking_variance
+from skuncertain.metrics._ranking import AVERAGES, _name
 from skuncertain.metrics._scores import ScoredRows
 from skuncertain.posteriors._about import About
-from skuncertain.posteriors._base import Posterior
-from skuncertain.posteriors._student_normal import NormalPosterior, StudentDifferencePosterior
 
 METHODS = ("delong_t", "delong")
 
@@ -88,51 +86,36 @@ def compare_auc(
     check_choice("average", average, AVERAGES)
     check_choice("method", method, METHODS)
     weights = [1.0] if sides[0].n_scored == 1 else sides[0].class_weights(average)
-    left, right = ([side.estimate(area, k) for k in range(side.n_scored)] for side in sides)
-    gap = mean_of([_gap(a, b) for a, b in zip(left, right, strict=True)], weights)
+    left, right = (
+        mean_of([side.estimate(area, k) for k in range(side.n_scored)], weights) for side in sides
+    )
+    gap = gap_of(left, right)
     metric = "roc_auc" if sides[0].n_scored == 1 else _name("roc_auc", average)
     alike = all(
         np.array_equal(rankdata(a), rankdata(b))
         for a, b in zip(sides[0].scores.T, sides[1].scores.T, strict=True)
     )
-    unseen = [_unseen(mean_of(side, weights)) for side in (left, right)]
-    variance = 0.0 if alike else gap.variance + sum(unseen)
-    if method == "delong_t" and not alike:
-        variance += gap.unseen
-    if not alike and gap.variance == 0:  # rankings that differ, but not in how they place rows
-        variance = max(variance, _perfect_variance(gap.size))
+    student, variance = method == "delong_t", 0.0
+    if not alike:
+        variance = ranking_variance(left, right, gap, moderated=student)
     about = About(
         metric=f"difference in {metric}",
         range=(-1.0, 1.0),
         estimand=sides[0].question()["estimand"],
     )
     how = dict.fromkeys(side.describe("DeLong") for side in sides)  # one, or one for each
-    told = f"{sides[0].n} shared rows, {' and '.join(how)}"
-    normal = method == "delong" or alike or gap.df > NORMAL_DF
-    place, scale = 0.0 if alike else gap.value, np.sqrt(variance)
-    difference: Posterior = NormalPosterior(place, scale, about=about)
-    if not normal:
-        difference = StudentDifferencePosterior(gap.df, place, scale, about=about)
-        told += f", t with {gap.df:.3g} df"
+    place = 0.0 if alike else gap.value
+    difference, freedom = difference_around(
+        place, variance, gap.df, about, normal=alike or not student
+    )
     return judge(
         difference,
         rope,
         metric=metric,
         names=names,
-        method=told,
+        method=f"{sides[0].n} shared rows, {' and '.join(how)}{freedom}",
         n=sides[0].n,
-        prior=f"none: {'normal' if normal else 't'} with DeLong's covariance",
-    )
-
-
-def _gap(left, right):
-    """Difference of two estimates on the same rows; the fewer rows count."""
-    return replace(
-        right,
-        value=right.value - left.value,
-        influence=right.influence - left.influence,
-        size=min(left.size, right.size),
-        df=min(left.df, right.df),
+        prior=f"none: {'t' if freedom else 'normal'} with DeLong's covariance",
     )
 
 
@@ -155,17 +138,3 @@ def _check_same_rows(left, right):
         "score_a",
         "score_a and score_b must be cross-validators that tested the same rows.",
     )
-
-
-def _perfect_variance(size):
-    """Variance of Beta(size + 1/2, 1/2)."""
-    return float((size + 0.5) * 0.5 / ((size + 1) ** 2 * (size + 2)))
-
-
-def _unseen(found):
-    """Variance that a (nearly) perfect ranking hides."""
-    if found.value not in (0.0, 1.0):
-        spread = np.sqrt(found.variance + found.unseen) / (found.value * (1 - found.value))
-        if spread == 0 or logit_scale(found) <= spread * (1 + 1e-12):
-            return 0.0
-    return max(_perfect_variance(found.size) - found.variance, 0.0)

@@ -26,7 +26,7 @@ from skuncertain.comparison._paired import PairedCounts
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._priors import resolve_number
-from skuncertain.metrics._registry import check_direction, count_metric
+from skuncertain.metrics._registry import canonical_name, check_direction
 from skuncertain.model_selection._fold_t import score_posterior
 from skuncertain.model_selection._score_names import fits_range, known_range
 from skuncertain.posteriors._base import Posterior
@@ -170,7 +170,7 @@ def as_posterior(x, metric, *, wanted, parameter, **options):
         return x.posterior(metric, **options)
     refuse_if(not isinstance(x, Posterior), parameter, wanted.format(type(x).__name__))
     refuse_if(
-        metric is not None and x.metric is not None and count_metric(metric).name != x.metric,
+        metric is not None and x.metric is not None and canonical_name(metric) != x.metric,
         "metric",
         f"metric is {metric!r}, but a posterior of {x.metric!r} was given.",
     )

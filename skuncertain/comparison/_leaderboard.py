@@ -38,6 +38,8 @@ from skuncertain.comparison._leaderboard_ranks import (
 )
 from skuncertain.comparison._leaderboard_report import leaderboard_report
 from skuncertain.comparison._leaderboard_rows import SharedRows
+from skuncertain.comparison._leaderboard_scores import ScoreBoard
+from skuncertain.comparison._score_pairs import refuse_folds, score_metric
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import check_direction, directed
@@ -314,7 +316,8 @@ def leaderboard(
     ----------
     results : dict or list
         Name and result of every model; a list is numbered. Results are ConfusionCounts, posteriors,
-        cross-validators with ``keep_predictions=True`` or, with `y_true`, predicted labels.
+        cross-validators with ``keep_predictions=True`` or, with `y_true`, predicted labels; or the
+        scores or probabilities that a metric such as "roc_auc" or "log_loss" needs.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Posteriors bring theirs.
     y_true : array-like of shape (n,), default=None
@@ -349,6 +352,8 @@ def leaderboard(
     Posteriors must answer the same question. Counts and posteriors are taken as independent: for
     models that were tested on the same rows that wastes what the rows have in common. Models that
     predicted the same of all shared rows share their P(best). Four models or more are shrunk.
+    By a metric of scores or probabilities every pair has the variance that :func:`compare_paired`
+    gives it, and every model the interval that :func:`credible_interval` gives it.
 
     Examples
     --------
@@ -377,6 +382,14 @@ def leaderboard(
     )
     options = {"n_draws": n_draws, "random_state": random_state, "shrinkage": shrinkage}
     folded = folds is not None or any(map(is_cross_validated, entries))
+    scored = score_metric(metric) if y_true is not None or folded else None
+    if scored is not None:
+        check_direction(scored.name, scored.greater_is_better)
+        refuse_folds(scored, folds, entries)
+        check_estimand(estimand, folded=False)
+        board = ScoreBoard.read(names, entries, y_true, scored, labels, pos_label)
+        found = _of_scores(board, level, kind, prior=prior, **options)
+        return Leaderboard(names=names, level=level, kind=kind, shrinkage=shrinkage, **found)
     estimand = check_estimand(estimand, folded)
     if folded or y_true is not None:
         found = _of_shared_rows(
@@ -483,6 +496,29 @@ def _intervals(posteriors, level, kind):
         "high": high,
         "interval_error": posteriors.interval_error(level, kind),
         "mean_error": posteriors.monte_carlo_error(),
+    }
+
+
+def _of_scores(board, level, kind, *, prior, n_draws, random_state, shrinkage):
+    """Draws of scores whose differences have the covariance of the influences of the rows."""
+    prior, seed = resolve_number(prior, 0.5), resolve_seed(random_state)
+    n_draws = 10_000 if n_draws is None else n_draws
+    check_draws(n_draws, board.n_groups)
+    draws, metric = board.draw(prior, n_draws, seed), board.metric
+    limits = (-np.inf, np.inf)  # a loss has a mean, however large it may be
+    up = metric.greater_is_better
+    ranking, shrunk = rank_drawn(draws, board.group, up, limits, seed, shrinkage, shared=True)
+    own = _intervals(board.posteriors(), level, kind)
+    return {
+        "metric": metric.name,
+        "about": board.about,
+        "prior": board.prior(prior),
+        "n": board.n,
+        "tie_group": board.group,
+        **{name: values[board.group] for name, values in own.items()},
+        **vars(ranking),
+        **shrunk,
+        **about_draws(board.method(), n_draws, seed),
     }
 
 

@@ -18,10 +18,11 @@ from skuncertain.comparison._advice import advice_on_rows
 from skuncertain.comparison._fold_difference import about_difference, check_estimand
 from skuncertain.comparison._fold_rows import FoldRows, is_cross_validated, read_fold_rows
 from skuncertain.comparison._result import ComparisonResult, judge
+from skuncertain.comparison._score_pairs import compare_scores, refuse_folds, score_metric
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import check_pos_label, encode_together, positive_of
 from skuncertain.metrics._posterior import class_of
-from skuncertain.metrics._registry import directed
+from skuncertain.metrics._registry import check_direction, directed
 from skuncertain.posteriors._about import About, folds_of
 from skuncertain.posteriors._difference import discordance_posterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws, seeded_chunks
@@ -55,6 +56,8 @@ def compare_paired(
         True labels.
     pred_a, pred_b : array-like of shape (n,) or (n, R), or BayesianCrossValidator
         Predicted labels, R times if folds are repeated; or cross-validators with kept predictions.
+        For metrics such as "roc_auc" or "log_loss" the scores or probabilities that they need, of
+        shape (n,) or (n, C), as in :func:`metric_posterior`.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     rope : float, default=0.0
@@ -73,7 +76,7 @@ def compare_paired(
     names : tuple of two str, default=("A", "B")
         What to call the models.
     n_draws : int, default=None
-        Draws for metrics other than accuracy, recall, specificity and their complements.
+        Draws for metrics of labels other than accuracy, recall, specificity and their complements.
     random_state : int, Generator, RandomState or None, default=None
         Seed of the draws.
 
@@ -95,6 +98,10 @@ def compare_paired(
     Out-of-fold predictions come from K models that share training rows: with folds known, rows
     count omega < 1 each. Two cross-validators also know how much their models differ.
 
+    Metrics of scores and probabilities have the variance of the differences of the influences of
+    rows (of losses: of the paired differences of the rows), with Student's t; a share of rows such
+    as "top_k_accuracy" is treated as accuracy is. For "roc_auc" that is :func:`compare_auc`.
+
     Examples
     --------
     >>> from skuncertain import compare_paired
@@ -104,7 +111,20 @@ def compare_paired(
     >>> result = compare_paired(y_true, pred_a, pred_b, labels=[0, 1])
     >>> round(result.p_worse, 4)  # A is right on 8 rows that B gets wrong, B on 5
     0.7967
+    >>> y_true = [0, 1] * 40
+    >>> p_a = [0.2, 0.7, 0.4, 0.9, 0.3, 0.6, 0.4, 0.8] * 10
+    >>> p_b = [0.1, 0.6, 0.3, 0.9, 0.4, 0.7, 0.2, 0.9] * 10
+    >>> result = compare_paired(y_true, p_a, p_b, metric="log_loss")
+    >>> result.interval()  # less is better
+    Interval(low=-0.1..., high=-0.0...)
     """
+    scored = score_metric(metric)
+    if scored is not None:
+        check_direction(scored.name, scored.greater_is_better, "compared")
+        refuse_folds(scored, folds, (pred_a, pred_b))
+        check_estimand(estimand, folded=False)
+        about = {"labels": labels, "pos_label": pos_label, "names": names}
+        return compare_scores(y_true, pred_a, pred_b, scored, rope=rope, prior=prior, **about)
     folded = folds is not None or is_cross_validated(pred_a) or is_cross_validated(pred_b)
     estimand, rows = check_estimand(estimand, folded), None
     if folded:

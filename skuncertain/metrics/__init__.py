@@ -6,6 +6,7 @@ scorers for ``scoring=`` live here too.
 """
 
 from skuncertain._reporting.report import IntervalReport
+from skuncertain.metrics._bound_scorer import make_bound_scorer
 from skuncertain.metrics._confidence import bootstrap_distribution, confidence_interval
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import credible_interval, metric_posterior, proportion_posterior
@@ -20,7 +21,7 @@ from skuncertain.metrics._priors import prior_from_metrics
 from skuncertain.metrics._ranking import auc_posterior, average_precision_posterior
 from skuncertain.metrics._registry import Metric, get_metric, get_metric_names, make_metric
 from skuncertain.metrics._report import interval_report
-from skuncertain.metrics._scorer import ConfusionCountsScorer, make_bound_scorer
+from skuncertain.metrics._scorer import ConfusionCountsScorer
 from skuncertain.metrics._thresholds import ThresholdIntervals, intervals_at_thresholds
 
 __all__ = [

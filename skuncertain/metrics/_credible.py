@@ -308,14 +308,19 @@ def _refuse_for_scores(metric, y_true, y_score, prior, others):
         f"metric {metric.name!r} needs {metric.needs}: no confusion matrix has it.",
         remedy=data_needed(metric),
     )
-    weak = isinstance(prior, str) and prior == "auto"
-    refuse_if(not weak, "prior", f"prior is for counts; metric {metric.name!r} has none.")
+    refuse_prior_for_scores(metric, prior)
     for name, value in others.items():
         refuse_if(
             value is not None and value is not False,
             name,
             f"{name} cannot be combined with metric {metric.name!r}, which is no metric of counts.",
         )
+
+
+def refuse_prior_for_scores(metric, prior):
+    """Refuse a prior that somebody has chosen."""
+    weak = isinstance(prior, str) and prior == "auto"
+    refuse_if(not weak, "prior", f"prior is for counts; metric {metric.name!r} has none.")
 
 
 def counts_of(y_true, y_pred, groups, **options):

@@ -44,6 +44,7 @@ _BOOTSTRAP_COVERED, _PRECISION_COVERED, _BORROWED_COVERED = (
     "90 to 100 %",
     "53 to 82 %",
 )
+MOST_WARNED = 20  # rows of a class; with so many or more nothing is said
 NORMAL_DF = 1e6  # from here on Student's t is the normal
 
 
@@ -207,7 +208,7 @@ def ranking_posterior(
         columns = range(rows.n_scored)
         found = [rows.estimate(estimate, k) for k in columns]
     if warning and method != "delong" and rows.weight == 1:  # measured without folds
-        _warn_few(min(found, key=attrgetter("size")), drawing is not None)
+        warn_few(min(found, key=attrgetter("size")), drawing is not None)
     posteriors = [
         of_estimate(rows, one, column, method, drawing, about)
         for one, column in zip(found, columns, strict=True)
@@ -233,7 +234,7 @@ def _averaged(rows, estimate, average):
     return mean_of(estimates, rows.class_weights(average))
 
 
-def _warn_few(found, drawn):
+def warn_few(found, drawn):
     """One warning about few rows, where intervals were measured to be short; see the guide."""
     told = None
     if found.parts:
@@ -260,7 +261,7 @@ def _warn_borrowed(found):
     reach = max(found.value - low, high - found.value)
     for weight, part in found.parts:
         alone = 1 - float(beta_quantile(_TAIL, part.size + 0.5, 0.5))
-        if part.value in (0.0, 1.0) and part.size < 20 and weight * alone > 1.5 * reach:
+        if part.value in (0.0, 1.0) and part.size < MOST_WARNED and weight * alone > 1.5 * reach:
             return (
                 f"a class with {part.size:g} rows is ranked without error, and the average takes "
                 "its errors to be as rare as those of the other classes: where they were not, 95 % "

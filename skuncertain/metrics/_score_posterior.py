@@ -9,7 +9,7 @@ import numpy as np
 from skuncertain._utils.validation import refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._ranking import of_estimate
+from skuncertain.metrics._ranking import MOST_WARNED, of_estimate, warn_few
 from skuncertain.metrics._row_scores import RowScores
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import calibrated_beta
@@ -18,23 +18,36 @@ from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior, negated
 _FEW = 30  # rows: fewer say little about the tail of a loss
 
 
-def score_posterior(y_true, y_score, metric, *, labels=None, pos_label=None):
-    """Posterior of a `ScoreMetric` on one test set."""
-    rows = RowScores.of(y_true, y_score, metric, labels=labels, pos_label=pos_label)
-    about = About(
-        metric=metric.name,
-        range=metric.range_for(rows.n_classes),
-        greater_is_better=metric.greater_is_better,
-        pos_label=class_of_scores(metric, rows),
-        estimand="final",
+def score_posterior(y_true, y_score, metric, *, labels=None, pos_label=None, oriented=False):
+    """Posterior of a `ScoreMetric` on one test set; `oriented` as in `RowScores.of`."""
+    rows = RowScores.of(
+        y_true, y_score, metric, labels=labels, pos_label=pos_label, oriented=oriented
     )
+    return posterior_of_rows(metric, rows)
+
+
+def posterior_of_rows(metric, rows):
+    """Posterior of checked rows, with a warning where they are few."""
     if metric.family == "mean" and rows.codes.size < _FEW:
         warn_user(
             f"{metric.name} of {rows.codes.size} rows: so few may hold none of the large losses "
             "that decide the mean, and the interval is then too short.",
             SmallSampleWarning,
         )
-    return of_rows(metric, rows, about)
+    if metric.family == "ranking" and np.bincount(rows.codes).min() < MOST_WARNED:
+        warn_few(checked_estimate(metric, rows), drawn=False)
+    return of_rows(metric, rows, question_of_scores(metric, rows))
+
+
+def question_of_scores(metric, rows):
+    """What is asked of rows on one test set."""
+    return About(
+        metric=metric.name,
+        range=metric.range_for(rows.n_classes),
+        greater_is_better=metric.greater_is_better,
+        pos_label=class_of_scores(metric, rows),
+        estimand="final",
+    )
 
 
 def class_of_scores(metric, rows):
@@ -49,12 +62,7 @@ def of_rows(metric, rows, about):
         low, high = about.range
         base = about_changed(about, metric.negated, (0.0 - high, 0.0 - low))
         return negated(of_rows(metric.negated, rows, base), metric)
-    found = metric.estimate(rows)
-    refuse_if(
-        np.isnan(found.value),
-        "y_true",
-        f"metric {metric.name!r} is not defined: y_true holds rows of one class only.",
-    )
+    found = checked_estimate(metric, rows)
     if metric.family == "ranking":
         return of_estimate(None, found, None, "logit_delong", None, about)
     if metric.family == "share":
@@ -65,6 +73,18 @@ def of_rows(metric, rows, about):
     third = third_moment(found.variance, found.third, rows.codes.size, found.variance)
     about = about_changed(about, observed=found.value)
     return ShiftedGammaPosterior(found.value, found.variance, third, about=about)
+
+
+def checked_estimate(metric, rows):
+    """Value and influences; rows of a single class are refused where they leave it undefined."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = metric.estimate(rows)
+    refuse_if(
+        np.isnan(found.value),
+        "y_true",
+        f"metric {metric.name!r} is not defined: y_true holds rows of one class only.",
+    )
+    return found
 
 
 def about_changed(about, metric=None, limits=None, **changes):

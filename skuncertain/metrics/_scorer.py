@@ -1,11 +1,10 @@
-"""Scorers for scikit-learn's ``scoring=``: counts per fold, and credible bounds."""
+"""Scorer for scikit-learn's ``scoring=`` that counts per fold."""
 
 from __future__ import annotations
 
 import inspect
 import numbers
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,11 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
-from skuncertain._utils.typing import LabelLike, LabelsLike, MetricLike, MetricsLike, PriorLike
+from skuncertain._utils.typing import LabelLike, LabelsLike, MetricsLike
 from skuncertain._utils.validation import (
-    as_array,
     as_list,
     as_numbers,
     check_bool,
-    check_choice,
-    check_kind,
-    check_level,
     refuse_if,
 )
 from skuncertain._utils.warnings import warn_user
@@ -43,12 +38,10 @@ from skuncertain.metrics._labels import (
     sorted_labels,
     with_positive,
 )
-from skuncertain.metrics._priors import check_prior
 from skuncertain.metrics._registry import Metric, count_metric, directed
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
-BOUNDS = ("lower", "upper")
 _PREDICTIONS = "predict"  # key under which scikit-learn's scorers pass their predictions on
 
 
@@ -459,99 +452,3 @@ def _keep(y_true, y_pred, *, kept):
     """Pass the predictions on."""
     kept.append(y_pred)
     return 0.0
-
-
-def make_bound_scorer(
-    metric: MetricLike,
-    *,
-    bound: str = "lower",
-    level: float = 0.95,
-    prior: PriorLike = "auto",
-    kind: str = "eti",
-    labels: LabelsLike | None = None,
-    pos_label: LabelLike = None,
-) -> Callable:
-    """Scorer for the end of a credible interval, so that a search can maximise the lower bound.
-
-    Parameters
-    ----------
-    metric : str, Metric or callable
-        See :func:`get_metric`.
-    bound : {"lower", "upper"}, default="lower"
-        Which end. Of a metric of which less is better, the "lower" score is minus the upper end:
-        the pessimistic view either way.
-    level : float, default=0.95
-        Probability of the interval.
-    prior : str, float or array-like of shape (C, C), default="auto"
-        See :meth:`ConfusionCounts.posterior`.
-    kind : {"eti", "hdi"}, default="eti"
-        Equal-tailed or highest-density.
-    labels : sequence, default=None
-        All classes; by default those that occur in the test rows.
-    pos_label : label, default=None
-        Positive class, see :class:`ConfusionCounts`. A metric that depends on it is refused without
-        it if the classes have names: here if `labels` are given, otherwise when a fold is scored.
-
-    Returns
-    -------
-    callable
-        What :func:`sklearn.metrics.make_scorer` makes: a value for any ``scoring=``.
-
-    See Also
-    --------
-    ConfusionCountsScorer : Scorer that returns counts.
-
-    Notes
-    -----
-    The bound is that of one test fold on its own, and the search averages it over folds. It ranks
-    candidates; it is no interval of the cross-validated score: use :func:`cross_val_posterior` for
-    that. Metrics that are drawn use a fixed seed.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.model_selection import cross_val_score
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from skuncertain.metrics import make_bound_scorer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    >>> cross_val_score(tree, X, y, cv=3, scoring=make_bound_scorer("f1")).round(3)
-    array([0.884, 0.921, 0.867])
-    """
-    check_choice("bound", bound, BOUNDS)
-    check_level(level)
-    check_kind(kind)
-    if isinstance(prior, str) or as_array("prior", prior).ndim == 0:
-        check_prior(prior, 2)
-    metric = directed(metric)
-    if pos_label is not None:
-        plain_label(pos_label, "pos_label")
-    if labels is not None:
-        known = as_labels(labels)
-        positive_of(metric, known, pos_label)
-    return make_scorer(
-        _bound_score,
-        metric=metric,
-        bound=bound,
-        level=level,
-        prior=prior,
-        kind=kind,
-        labels=labels,
-        pos_label=pos_label,
-    )
-
-
-def _bound_score(y_true, y_pred, *, metric, bound, level, prior, kind, labels, pos_label):
-    given = y_true
-    if labels is None:
-        y_true, y_pred = check_targets(y_true, y_pred)
-        labels = with_positive(sorted_labels(y_true, y_pred), pos_label)
-        nameless = metric.average != "binary" and pos_label is None and isinstance(labels[0], str)
-        if len(labels) == 1 and nameless:
-            labels = [*labels, f"not {labels[0]}"]  # its name does not matter
-        labels = complete_single_label(labels, given) if len(labels) == 1 else labels
-    pos_label = check_pos_label(as_labels(labels), pos_label, given)
-    counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels, pos_label=pos_label)
-    low, high = counts.posterior(metric, prior=prior, random_state=0).interval(level, kind)
-    lower, upper = (low, high) if metric.greater_is_better else (-high, -low)
-    return lower if bound == "lower" else upper
