@@ -37,19 +37,29 @@ from skuncertain.metrics._bootstrap import (
     multinomial_replicates,
     percentile_interval,
 )
+from skuncertain.metrics._confidence_scores import (
+    bootstrap_interval,
+    group_codes,
+    score_replicates,
+    wald_interval,
+)
 from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._credible import counts_of
+from skuncertain.metrics._credible import counts_of, refuse_counts
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
-from skuncertain.metrics._registry import count_metric
+from skuncertain.metrics._registry import count_metric, get_metric
+from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._score_posterior import checked_estimate, question_of_scores
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._draws import DrawsPosterior
 from skuncertain.posteriors._interval import Interval, make_interval
 
 BINOMIAL = ("wilson", "clopper_pearson", "agresti_coull", "jeffreys")
-_METHODS = (*BINOMIAL, "bootstrap", "bca")
+_FORMULAS = (*BINOMIAL, "wald")  # nothing is resampled
+_METHODS = (*_FORMULAS, "bootstrap", "bca")
 
 
 def confidence_interval(
@@ -73,13 +83,16 @@ def confidence_interval(
     ----------
     y_true : array-like of shape (n,) or ConfusionCounts
         True labels, or counts; with counts there is no `y_pred`.
-    y_pred : array-like of shape (n,), default=None
-        Predicted labels.
+    y_pred : array-like of shape (n,) or (n, C), default=None
+        Predicted labels, or the scores or probabilities that the metric needs; see
+        :func:`metric_posterior`.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`. Binomial methods need a proportion such as accuracy, precision or
         recall, or F1 (through the Jaccard index); the bootstrap takes any metric.
     method : str, default="wilson"
-        "wilson", "clopper_pearson", "agresti_coull", "jeffreys"; "bootstrap" (percentile) or "bca".
+        "wilson", "clopper_pearson", "agresti_coull", "jeffreys"; "bootstrap" (percentile) or "bca";
+        for metrics of scores or probabilities also "wald", normal with the variance of the
+        influences of rows, cut off at the ends of the range.
     level : float, default=0.95
         Confidence level.
     kind : {"eti", "hdi"}, default="eti"
@@ -118,12 +131,25 @@ def confidence_interval(
     Interval(low=0.871..., high=1.0)
     >>> confidence_interval(counts, metric="f1", method="bca", random_state=0)
     Interval(low=0.87..., high=1.0)
+    >>> y_true, p = [0, 1] * 40, [0.2, 0.7, 0.4, 0.9, 0.3, 0.6, 0.6, 0.5] * 10
+    >>> confidence_interval(y_true, p, metric="log_loss", method="wald")
+    Interval(low=0.40..., high=0.51...)
     """
     check_choice("method", method, _METHODS)
-    level, found = check_level(level), count_metric(metric)
+    level, found = check_level(level), get_metric(metric)
     resampling = _Resampling(
         method, level, check_bool("stratified", stratified), n_resamples, random_state, kind
     ).checked(groups)
+    if isinstance(found, ScoreMetric):
+        rows = _scored_rows(found, y_true, y_pred, labels, pos_label)
+        return _of_scores(found, rows, resampling, groups)
+    found = count_metric(found)
+    refuse_if(
+        method == "wald",
+        "method",
+        "method='wald' is for metrics of scores or probabilities, such as 'log_loss': for "
+        f"{found.name!r} use 'wilson' (a proportion) or 'bca'.",
+    )
     counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
     # The positive class of labels is known by now.
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
@@ -154,8 +180,9 @@ def bootstrap_distribution(
     ----------
     y_true : array-like of shape (n,) or ConfusionCounts
         True labels, or counts; with counts there is no `y_pred`.
-    y_pred : array-like of shape (n,), default=None
-        Predicted labels.
+    y_pred : array-like of shape (n,) or (n, C), default=None
+        Predicted labels, or the scores or probabilities that the metric needs; see
+        :func:`metric_posterior`.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     labels, pos_label, groups, stratified, n_resamples, random_state : object
@@ -183,10 +210,14 @@ def bootstrap_distribution(
     >>> replicates.interval(kind="hdi")
     Interval(low=0.14..., high=0.45...)
     """
-    found = count_metric(metric)
+    found = get_metric(metric)
     resampling = _Resampling(
         "bootstrap", 0.95, check_bool("stratified", stratified), n_resamples, random_state
     ).checked(groups)
+    if isinstance(found, ScoreMetric):
+        rows = _scored_rows(found, y_true, y_pred, labels, pos_label)
+        return _score_distribution(found, rows, resampling, groups)
+    found = count_metric(found)
     counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
     named = groups is not None
@@ -202,6 +233,45 @@ def bootstrap_distribution(
     )
     value_of = partial(found.evaluate, positive=positive)
     return resampling.distribution(_whole_counts(counts), grouped, value_of, about)
+
+
+def _scored_rows(metric, y_true, y_score, labels, pos_label):
+    refuse_counts(metric, y_true, y_score)
+    return RowScores.of(y_true, y_score, metric, labels=labels, pos_label=pos_label)
+
+
+def _of_scores(metric, rows, resampling, groups):
+    """Interval of a metric of scores or probabilities."""
+    method, level = resampling.method, resampling.level
+    if method == "wald":
+        return Interval(*wald_interval(metric, rows, level))
+    if method not in BINOMIAL:
+        return Interval(*bootstrap_interval(metric, rows, resampling, groups))
+    refuse_if(
+        metric.family != "share",
+        "method",
+        f"metric {metric.name!r} is not a proportion, so method={method!r} does not apply. "
+        "Use method='wald', 'bootstrap' or 'bca', or credible_interval.",
+    )
+    n = rows.codes.size
+    hits = round(metric.estimate(rows).value * n)
+    return make_interval(*binomial_interval(np.float64(hits), np.float64(n - hits), level, method))
+
+
+def _score_distribution(metric, rows, resampling, groups):
+    """Replicates of a metric of scores or probabilities."""
+    seed = resolve_seed(resampling.random_state)
+    check_draws(resampling.n_resamples, 1)
+    values = score_replicates(
+        metric, rows, replace(resampling, random_state=seed), group_codes(groups, rows)
+    )
+    about = replace(
+        question_of_scores(metric, rows),
+        observed=checked_estimate(metric, rows).value,
+        closing=False,
+        method="bootstrap",
+    )
+    return DrawsPosterior(values, seed=seed, about=about)
 
 
 def _of_proportion(matrix, metric, positive, level, method):
@@ -246,7 +316,7 @@ class _Resampling:
             "kind",
             f"kind='hdi' is for method='bootstrap', not for method={self.method!r}.",
         )
-        if self.method in BINOMIAL:
+        if self.method in _FORMULAS:
             for name in ("n_resamples", "random_state"):
                 refuse_if(
                     getattr(self, name) is not None,

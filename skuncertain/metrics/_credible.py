@@ -302,12 +302,7 @@ def _question_of_proportion(metric, pos_label):
 
 def _refuse_for_scores(metric, y_true, y_score, prior, others):
     """Refuse what belongs to counts in a question about scores or probabilities."""
-    refuse_if(
-        isinstance(y_true, ConfusionCounts) or y_score is None,
-        "metric",
-        f"metric {metric.name!r} needs {metric.needs}: no confusion matrix has it.",
-        remedy=data_needed(metric),
-    )
+    refuse_counts(metric, y_true, y_score)
     refuse_prior_for_scores(metric, prior)
     for name, value in others.items():
         refuse_if(
@@ -315,6 +310,16 @@ def _refuse_for_scores(metric, y_true, y_score, prior, others):
             name,
             f"{name} cannot be combined with metric {metric.name!r}, which is no metric of counts.",
         )
+
+
+def refuse_counts(metric, y_true, y_score):
+    """Refuse counts for a metric of scores or probabilities."""
+    refuse_if(
+        isinstance(y_true, ConfusionCounts) or y_score is None,
+        "metric",
+        f"metric {metric.name!r} needs {metric.needs}: no confusion matrix has it.",
+        remedy=data_needed(metric),
+    )
 
 
 def refuse_prior_for_scores(metric, prior):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,12 @@ class RowScores:
         if self.scores.ndim == 2:
             return self.scores[:, c]
         return self.scores if c == 1 else -self.scores
+
+    def take(self, index):
+        """Some of the rows, or the same rows several times."""
+        given = None if self.given is None else self.given[index]
+        parts = {"codes": self.codes[index], "scores": self.scores[index]}
+        return replace(self, **parts, y_true=self.y_true[index], given=given)
 
     @property
     def pos_label(self):
