@@ -19,6 +19,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MatrixReport, check_single, refuse_one_of_many
+from skuncertain.metrics._report_scores import ScoredPart
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import StackedPosterior
 
@@ -27,6 +28,7 @@ def interval_report(
     y_true: Any,
     y_pred: ArrayLike | None = None,
     *,
+    y_proba: ArrayLike | None = None,
     labels: Any = None,
     pos_label: LabelLike = None,
     target_names: Any = None,
@@ -47,7 +49,13 @@ def interval_report(
         True labels; or counts; or a result that has a report, such as a fitted
         :class:`BayesianCrossValidator` or what :func:`compare` and :func:`leaderboard` return.
     y_pred : array-like of shape (n,), default=None
-        Predicted labels.
+        Predicted labels. With `y_proba` they may be left out: then the class with the highest
+        probability is predicted, as scikit-learn's classifiers do.
+    y_proba : array-like of shape (n,) or (n, C), default=None
+        Probabilities, a column per class in the order of `labels`; a single column is that of the
+        positive class or, if there is none, of the last one. They add ``roc_auc``,
+        ``average_precision`` (if there is a positive class), ``log_loss`` and ``brier_score``;
+        scores outside [0, 1] only the first two.
     labels, pos_label : sequence and label, default=None
         All classes, in order, by default those that occur; and the positive one of two.
     target_names : sequence of str, default=None
@@ -95,6 +103,10 @@ def interval_report(
     macro avg     0.843 [0.762, 0.904]  0.854 [0.773, 0.912]    0.847 [0.76, 0.91]      100
     weighted avg    0.857 [0.78, 0.91]  0.850 [0.770, 0.910]    0.851 [0.77, 0.91]      100
     ...
+    >>> p_dog = [0.2] * 35 + [0.6] * 5 + [0.9] * 50 + [0.4] * 10
+    >>> report = interval_report(y_true, y_pred, y_proba=p_dog)
+    >>> [row["metric"] for row in report.summary["sections"]["probabilities"]["rows"]]
+    ['roc_auc', 'log_loss', 'brier_score']
     >>> report.save("report.html")  # doctest: +SKIP
     """
     level = None if level is None else check_level(level)
@@ -102,6 +114,7 @@ def interval_report(
     digits = check_digits(digits)
     for_rows = {
         "y_pred": y_pred,
+        "y_proba": y_proba,
         "labels": labels,
         "sample_weight": sample_weight,
         "groups": groups,
@@ -119,13 +132,20 @@ def interval_report(
         _refuse(for_rows, "counts", "pass true and predicted labels instead.")
         check_single("y_true", y_true)
         return y_true.report(digits=digits, **options)
-    if y_pred is None:
+    if y_pred is None and y_proba is None:
         _check_result(y_true)
         _refuse(for_rows | for_counts, "a finished result", "it was decided when it was made.")
         return _of_result(y_true, options, digits)
     about = {"labels": labels, "pos_label": options.pop("pos_label", None)}
+    if y_pred is None:
+        y_pred = ScoredPart.of(y_true, y_proba, **about).predicted()
     counts = ConfusionCounts.from_predictions(y_true, y_pred, sample_weight=sample_weight, **about)
     refuse_one_of_many(counts, pos_label)
+    if y_proba is not None:
+        told = "y_proba cannot be combined with sample_weight or groups: leave it out."
+        refuse_if(sample_weight is not None or groups is not None, "y_proba", told)
+        scored = ScoredPart.of(y_true, y_proba, counts.labels, counts.pos_label)
+        return MatrixReport(counts, **options).by_class(digits, scored)
     if groups is None:
         return MatrixReport(counts, **options).by_class(digits)
     refuse_if(sample_weight is not None, "groups", "groups cannot be combined with sample_weight.")

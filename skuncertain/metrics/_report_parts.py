@@ -304,10 +304,15 @@ class MatrixReport:
     # ----------------------------------------------------------------------------------------------
     # Reports
 
-    def by_class(self, digits=None):
-        """Report of all classes; warnings are listed in it and not raised."""
+    def by_class(self, digits=None, scored=None):
+        """Report of all classes; warnings are listed in it and not raised.
+
+        `scored` are the probabilities of the rows, if there are any.
+        """
         with collect() as caught:
-            scores = self.class_section()
+            sections = {"scores": self.class_section()}
+            if scored is not None:
+                sections["probabilities"] = scored.section(self.level, self.kind)
         return self.make(
             "classification",
             "Classification report",
@@ -315,16 +320,24 @@ class MatrixReport:
                 "What are precision, recall and F1 of this one model on rows like these "
                 f"{self._rows_text()}, of which they are a random sample?"
             ),
-            sections={"scores": scores, "confusion": self.confusion_section()},
+            sections=sections | {"confusion": self.confusion_section()},
             warnings=[*caught.texts, *self._few_rows()],
-            reading=_BY_CLASS,
+            reading=_BY_CLASS if scored is None else (*_BY_CLASS, scored.reading),
             digits=digits,
         )
 
-    def by_metric(self, metrics, prevalence=None, digits=None):
-        """Report with one row per metric; warnings are listed in it and not raised."""
+    def by_metric(self, metrics, prevalence=None, digits=None, scored=None, of_scores=()):
+        """Report with one row per metric; warnings are listed in it and not raised.
+
+        `scored` are the probabilities of the rows, and `of_scores` metrics of these.
+        """
+        sections = {}
         with collect() as caught:
-            scores = self.metric_section(metrics, prevalence=prevalence)
+            if metrics or not of_scores:
+                sections["scores"] = self.metric_section(metrics, prevalence=prevalence)
+            if of_scores:
+                sections["probabilities"] = scored.section(self.level, self.kind, of_scores)
+        more = (scored.reading,) if of_scores else ()
         where = f"these {self._rows_text()}, of which they are a random sample"
         if prevalence is not None:
             where = f"those of a population with prevalence {prevalence_text(prevalence)}"
@@ -332,9 +345,9 @@ class MatrixReport:
             "metrics",
             "Metrics with intervals",
             question=f"What are these metrics of this one model on rows like {where}?",
-            sections={"scores": scores, "confusion": self.confusion_section()},
+            sections=sections | {"confusion": self.confusion_section()},
             warnings=caught.texts,
-            reading=_BY_METRIC if prevalence is None else _ELSEWHERE,
+            reading=(*(_BY_METRIC if prevalence is None else _ELSEWHERE), *more),
             digits=digits,
             prevalence=plain_prevalence(prevalence),
             pos_label=self.positive_text(),

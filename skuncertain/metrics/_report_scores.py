@@ -1,0 +1,113 @@
+"""The part of a report that is about scores or probabilities of every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skuncertain._reporting.build import interval_cell, section
+from skuncertain._utils.validation import as_array, refuse_if
+from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._labels import as_labels, check_pos_label, sorted_labels, to_numpy
+from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._score_posterior import posterior_of_rows
+
+_LOSSES = ("log_loss", "brier_score")
+_LESS = "of log_loss and brier_score less is better; 0 is perfect"
+_RANKED = (
+    "y_proba holds numbers outside [0, 1], so they are scores and no probabilities: log_loss and "
+    "brier_score are left out"
+)
+_READING = (
+    "roc_auc and average_precision tell how well the rows are ranked, log_loss and brier_score how "
+    "good the probabilities themselves are. Their intervals come from the influence of every row."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPart:
+    """True labels with scores or probabilities of one test set.
+
+    Attributes
+    ----------
+    y_true, y_proba : array-like
+        True labels; probabilities, or scores.
+    labels : tuple
+        All classes, in the order of the columns.
+    pos_label : label or None
+        The positive class, which a single column is about; without one it is the last class.
+    """
+
+    y_true: Any
+    y_proba: Any
+    labels: tuple
+    pos_label: Any = None
+    reading = _READING  # how to read the section
+
+    @classmethod
+    def of(cls, y_true, y_proba, labels=None, pos_label=None):
+        """Find out the classes, and check the probabilities."""
+        if labels is None:
+            y = to_numpy("y_true", y_true)
+            labels = sorted_labels(y, y)
+        labels = as_labels(labels)
+        part = cls(y_true, y_proba, labels, check_pos_label(labels, pos_label, y_true))
+        part.rows(get_metric("log_loss" if part.is_probability else "roc_auc"))
+        return part
+
+    @property
+    def is_probability(self):
+        """Whether all numbers could be probabilities; scores of decision_function could not."""
+        values = as_array("y_proba", self.y_proba)
+        number = values.dtype.kind in "iufb"
+        with np.errstate(invalid="ignore"):
+            return not (number and bool(np.any((values < 0) | (values > 1))))
+
+    def rows(self, metric):
+        """Rows for a metric; errors are about `y_proba`."""
+        about = {"labels": self.labels, "pos_label": self.pos_label}
+        try:
+            return RowScores.of(self.y_true, self.y_proba, metric, **about)
+        except InvalidParameterError as error:
+            if error.parameter != "y_score":
+                raise
+            told = error.message.replace("y_score", "y_proba")
+            raise InvalidParameterError(told, "y_proba", error.remedy) from None
+
+    def predicted(self):
+        """Class with the highest probability of every row, the first one of equal ones."""
+        refuse_if(
+            not self.is_probability,
+            "y_pred",
+            "y_pred is missing, and y_proba holds numbers outside [0, 1]: scores do not tell which "
+            "class is predicted.",
+        )
+        best = self.rows(get_metric("log_loss")).scores.argmax(axis=1)
+        return [self.labels[k] for k in best]
+
+    def usual_metrics(self):
+        """Metrics that apply: two classes without a positive one have no average precision."""
+        two = len(self.labels) == 2
+        names = ["roc_auc" if two else "roc_auc_ovr"]
+        if not two or self.pos_label is not None:
+            names.append("average_precision")
+        return [*names, *_LOSSES] if self.is_probability else names
+
+    def section(self, level, kind, metrics=None):
+        """Table with a row per metric."""
+        found = [get_metric(name) for name in metrics or self.usual_metrics()]
+        rows = []
+        for metric in found:
+            posterior = posterior_of_rows(metric, self.rows(metric))
+            interval = posterior.interval(level, kind)
+            cell = interval_cell(interval, posterior.observed)
+            rows.append({"metric": metric.name, "score": cell})
+        notes = [_LESS] if any(metric.name in _LOSSES for metric in found) else []
+        if self.pos_label is not None and any(metric.one_class for metric in found):
+            notes.insert(0, f"positive class {self.pos_label}")
+        notes += [] if self.is_probability or metrics else [_RANKED]
+        kind_of_score = "probabilities" if self.is_probability else "ranking"
+        return section(f"Scores of the {kind_of_score}", ["metric", "score"], rows, notes=notes)
