@@ -232,7 +232,8 @@ class ComparisonDisplay(Display):
         y_true : array-like of shape (n,)
             True labels.
         pred_a, pred_b : array-like of shape (n,) or BayesianCrossValidator
-            Predicted labels of the two models, or cross-validators.
+            Predicted labels of the two models, or cross-validators; or the scores or probabilities
+            that a metric such as "log_loss" needs.
         metric, rope, prior, folds, estimand, labels, pos_label, names, random_state : object
             See :func:`compare_paired`.
         **options : dict

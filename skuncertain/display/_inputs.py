@@ -13,7 +13,11 @@ from skuncertain._utils.validation import check_choice, check_kind, check_level,
 from skuncertain._utils.warnings import silence
 from skuncertain.comparison._leaderboard import Leaderboard
 from skuncertain.display._base import Display
+from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._registry import get_metric, named_metrics
+from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._score_posterior import score_posterior
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
@@ -85,6 +89,45 @@ def as_search(search, **options):
     return search
 
 
+def scored_metrics(cls, options):
+    """``{name: metric}`` of scores or probabilities, if these are asked for; otherwise none."""
+    word = "metric" if "metric" in options else "metrics"
+    asked = options.get(word)
+    if asked is None:
+        return {}
+    found = dict(named_metrics(asked, find=get_metric))
+    scored = {name: one for name, one in found.items() if isinstance(one, ScoreMetric)}
+    if not scored:
+        return {}
+    first = next(iter(scored.values()))
+    refuse_if(
+        not hasattr(cls, "_from_scores"),
+        word,
+        f"{cls.__name__} is for metrics of labels; {first.name!r} needs {first.needs}.",
+        remedy=f"Plot IntervalDisplay.from_predictions(y_true, y_score, metrics=[{first.name!r}]).",
+    )
+    others = [name for name in found if name not in scored]
+    refuse_if(
+        others,
+        word,
+        f"{word} must not mix metrics of predicted labels, such as {others[:1]}, with metrics of "
+        f"scores or probabilities, such as {first.name!r}: make two displays.",
+    )
+    return scored
+
+
+def response_of(estimator, X, metric):
+    """Scores or probabilities of an estimator, from the first of its methods that gives them."""
+    for method in metric.responses:
+        if hasattr(estimator, method):
+            return getattr(estimator, method)(X)
+    raise InvalidParameterError(
+        f"estimator must have {' or '.join(metric.responses)} for metric {metric.name!r}, got "
+        f"{type(estimator).__name__}.",
+        parameter="estimator",
+    )
+
+
 class FromCounts:
     """Constructors of displays that are made from counts; not constructed by users."""
 
@@ -109,7 +152,8 @@ class FromCounts:
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n,)
-            True and predicted labels.
+            True and predicted labels; in place of the latter the scores or probabilities, of shape
+            (n,) or (n, C), that metrics such as "roc_auc" or "log_loss" need.
         labels, pos_label, sample_weight : object, default=None
             See :meth:`ConfusionCounts.from_predictions`.
         **options : dict
@@ -120,6 +164,17 @@ class FromCounts:
         Display
             The display, plotted.
         """
+        if scored := scored_metrics(cls, options):
+            refuse_if(
+                sample_weight is not None,
+                "sample_weight",
+                "sample_weight cannot be combined with metrics of scores or probabilities.",
+            )
+            posteriors = {
+                name: score_posterior(y_true, y_pred, metric, labels=labels, pos_label=pos_label)
+                for name, metric in scored.items()
+            }
+            return cls._from_scores(posteriors, **options)
         counts = ConfusionCounts.from_predictions(
             y_true, y_pred, labels=labels, pos_label=pos_label, sample_weight=sample_weight
         )
@@ -155,12 +210,18 @@ class FromCounts:
             "estimator must be a fitted classifier with predict, got {value}.",
             value=estimator,
         )
-        return cls.from_predictions(
-            y,
-            estimator.predict(X),
-            name=type(estimator).__name__ if name is None else name,
-            **options,
-        )
+        name = type(estimator).__name__ if name is None else name
+        if scored := scored_metrics(cls, options):
+            about = {"labels": options.pop("labels", None), "oriented": True}
+            about["pos_label"] = options.pop("pos_label", None)
+            if about["labels"] is None:
+                about["labels"] = getattr(estimator, "classes_", None)
+            posteriors = {
+                key: score_posterior(y, response_of(estimator, X, metric), metric, **about)
+                for key, metric in scored.items()
+            }
+            return cls._from_scores(posteriors, name=name, **options)
+        return cls.from_predictions(y, estimator.predict(X), name=name, **options)
 
 
 class FromFolds:

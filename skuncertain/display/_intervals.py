@@ -172,6 +172,16 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         return cls._shown(data | {"level": level, "kind": kind}, ax, name, plot_kwargs)
 
     @classmethod
+    def _from_scores(
+        cls, posteriors, metrics=None, level=0.95, kind="eti", ax=None, name=None, **plot_kwargs
+    ):
+        level, kind = check_level(level), check_kind(kind)
+        found = [[one] for one in posteriors.values()]
+        table = np.array([[numbers(one, level, kind) for one in row] for row in found])
+        data = _arranged(posteriors, [None], table, "model", _questions(found))
+        return cls._shown(data | {"level": level, "kind": kind}, ax, name, plot_kwargs)
+
+    @classmethod
     def from_cross_validation(
         cls,
         results: Any,

@@ -211,6 +211,11 @@ class PosteriorDisplay(FromCounts, Display):
             posteriors, level=level, kind=kind, ax=ax, name=name, **plot_kwargs
         )
 
+    @classmethod
+    def _from_scores(cls, posteriors, metric=None, **options):
+        (posterior,) = posteriors.values()
+        return cls.from_posterior(posterior, **options)
+
     def plot(
         self,
         ax: Any = None,
