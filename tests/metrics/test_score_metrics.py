@@ -163,7 +163,7 @@ def test_shifted_gamma_is_pearsons_third_type(skewness):
     about = found.with_about(range=(-np.inf, np.inf))
     low, high = about.interval(0.9, "hdi")
     assert_allclose(about.prob(low, high), 0.9, rtol=1e-6)
-    if low > exact.support()[0] + 1e-4 and high < exact.support()[1] - 1e-4:
+    if abs(skewness) < 2:  # otherwise the density has a pole at its end
         assert_allclose(about.pdf(low), about.pdf(high), rtol=1e-4)
 
 
