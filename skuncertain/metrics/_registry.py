@@ -210,7 +210,7 @@ def get_metric(name: MetricLike, **params: Any) -> Metric:
         return _REGISTRY[name]
     base, average = split_name(name, _KNOWN)
     key = base if average is None else f"{base}_{average}"
-    if key in _REGISTRY and not (key == "cohen_kappa" and params):
+    if key in _REGISTRY and not (key in _PARAMETRISED and params):
         _refuse_params(key, params)
         return _REGISTRY[key]
     beta, at_k = _FBETA_NAME.fullmatch(base), _K_NAME.fullmatch(base)

@@ -104,7 +104,7 @@ def third_moment(variance, third, n, needed):
     `variance` and `third` are the cumulants of the mean of independent rows, `needed` the variance
     that it is to have: m2 / needed weights in place of n.
     """
-    second, cubed = variance * (n - 1), third * n**2
+    second, cubed = np.asarray(variance) * (n - 1), np.asarray(third) * n**2
     with np.errstate(divide="ignore", invalid="ignore"):
         total = second / needed
         found = 2 * cubed / (total * (total + 1))
