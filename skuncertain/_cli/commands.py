@@ -9,6 +9,7 @@ from pathlib import Path
 
 from skuncertain._cli.options import UsageError, as_option, build_parser, say
 from skuncertain._io.labels import labels_like, labels_of
+from skuncertain._io.probabilities import read_probabilities
 from skuncertain._io.search_results import read_search_results
 from skuncertain._io.tables import read_folds, read_matrix, read_paired, read_predictions
 from skuncertain._reporting import FORMATS, SUFFIXES
@@ -16,9 +17,13 @@ from skuncertain._reporting.markdown import plain_text
 from skuncertain._utils.files import write_file
 from skuncertain._utils.warnings import silence
 from skuncertain.comparison._compare import compare
+from skuncertain.comparison._paired import compare_paired
 from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._registry import count_metric, get_metric_names
+from skuncertain.metrics._registry import count_metric, get_metric, get_metric_names
+from skuncertain.metrics._report_parts import MatrixReport
+from skuncertain.metrics._report_scores import ScoredPart
+from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import tell_folds
 from skuncertain.model_selection._search.posterior import search_posterior
@@ -199,6 +204,9 @@ def _check_options(args, folded):
 
 def _report(args, progress):
     _refuse_commas(args.metric or ())
+    _check_scores(args.metric or (), args.proba)
+    if args.proba is not None:
+        return _scored_test_set(args)
     if args.matrix is None:  # told before a long file is read
         _check_options(args, args.fold is not None)
     counts, folds = _read_report(args, progress)
@@ -213,6 +221,48 @@ def _refuse_commas(metrics):
             raise UsageError(f"--metric takes names with spaces between them: {right}.")
 
 
+def _check_scores(metrics, proba):
+    """Refuse metrics of scores or probabilities where there are none."""
+    for metric in map(get_metric, metrics):
+        if isinstance(metric, ScoreMetric) and proba is None:
+            raise UsageError(
+                f"--metric {metric.name} needs {metric.needs}: give --file and --proba with the "
+                "column that holds them."
+            )
+
+
+def _scored_test_set(args):
+    """Report of rows with probabilities."""
+    if args.file is None or _used(args, "matrix", *_CELLS):
+        raise UsageError("--proba names columns of --file, and goes with no other table.")
+    for name in _used(args, "fold", *_FOR_FOLDS):
+        raise UsageError(f"{as_option(name)} does not go with --proba, which is for one test set.")
+    table = read_probabilities(
+        args.file, **_used(args, "true", "pred", "proba", "labels", "pos_label")
+    )
+    about = {"labels": table.labels, "pos_label": table.pos_label}
+    scored = ScoredPart.of(table.y_true, table.y_proba, **about)
+    predicted = scored.predicted() if table.y_pred is None else table.y_pred
+    counts = ConfusionCounts.from_predictions(table.y_true, predicted, **about)
+    if args.metric is None:
+        return _test_set(args, counts, scored)
+    found = list(map(get_metric, args.metric))
+    of_scores = [metric for metric in found if isinstance(metric, ScoreMetric)]
+    if of_scores:
+        for name in _used(args, "prevalence"):
+            raise UsageError(f"{as_option(name)} does not go with --metric {of_scores[0].name}.")
+    options = _used(args, "level", "kind", "prior", "model", "n_draws", "random_state")
+    others = [metric for metric in found if not isinstance(metric, ScoreMetric)]
+    prevalence = _prevalence(args)
+    parts = MatrixReport(counts, **options)
+    return parts.by_metric(others, prevalence, args.digits, scored, of_scores)
+
+
+def _prevalence(args):
+    """Prevalence of another population: one number, one per class, or None."""
+    return args.prevalence[0] if args.prevalence and len(args.prevalence) == 1 else args.prevalence
+
+
 def _cross_validation(args, counts, folds):
     options = _used(args, "level", "kind", "prior", "random_state", *_FOR_FOLDS)
     with silence(FoldDisagreementWarning):  # the report tells it
@@ -222,7 +272,7 @@ def _cross_validation(args, counts, folds):
     return report
 
 
-def _test_set(args, counts):
+def _test_set(args, counts, scored=None):
     _tell_empty(counts)
     options = _used(args, "level", "kind", "prior", "digits", "n_draws", "random_state")
     if args.metric is None and args.prevalence is None:
@@ -231,18 +281,20 @@ def _test_set(args, counts):
                 f"--model {args.model} needs --metric: without, all classes are reported, by the "
                 "Dirichlet model."
             )
-        return counts.report(**options)
+        digits = options.pop("digits", None)
+        return MatrixReport(counts, **options).by_class(digits, scored)
     options |= _used(args, "model")
-    metrics, prevalence = args.metric or _ELSEWHERE, args.prevalence
-    if prevalence is not None and len(prevalence) == 1:
-        (prevalence,) = prevalence
-    return counts.report(list(map(count_metric, metrics)), prevalence=prevalence, **options)
+    metrics = args.metric or _ELSEWHERE
+    return counts.report(list(map(count_metric, metrics)), prevalence=_prevalence(args), **options)
 
 
 def _compare(args, progress):
     if args.names and len(set(args.names)) < 2:
         raise UsageError(f"--names must be different, got {args.names[0]!r} twice.")
     about = {"labels": args.labels, "pos_label": args.pos_label}
+    _check_scores([args.metric], args.proba)
+    if args.proba is not None:
+        return _compare_scores(args, about)
     source = _source(args, ("a", "b"), ("file", "true", "pred"), ("matrix", "rows"))
     paired, possible = None, ()
     if source == "a":
@@ -263,6 +315,26 @@ def _compare(args, progress):
     different = (list(names) for names in possible if names and len(set(names)) == 2)
     options["names"] = args.names or next(different, ("A", "B"))
     result = compare(*pair, **options) if paired is None else paired.compare(**options)
+    return result.report(**_used(args, "level", "kind", "digits"))
+
+
+def _compare_scores(args, about):
+    """Two columns of probabilities of the same rows."""
+    if args.file is None or len(args.file) > 1 or _used(args, "pred", "matrix", "a", "b"):
+        raise UsageError("--proba names two columns of one --file, and goes with no other table.")
+    if not isinstance(get_metric(args.metric), ScoreMetric):
+        raise UsageError(f"--metric {args.metric} is computed from labels: give --pred A B.")
+    columns = {"true": args.true, "proba": args.proba, "single": True}
+    table = read_probabilities(args.file[0], **columns, **about)
+    options = _used(args, "metric", "rope", "prior", "n_draws", "random_state")
+    result = compare_paired(
+        table.y_true,
+        *table.y_proba.T,
+        labels=table.labels,
+        pos_label=table.pos_label,
+        names=args.names or args.proba,
+        **options,
+    )
     return result.report(**_used(args, "level", "kind", "digits"))
 
 
@@ -363,7 +435,7 @@ def _metrics(args):
     found = []
     for name in args.names or get_metric_names():
         try:
-            found.append(count_metric(name))
+            found.append(get_metric(name))
         except ValueError:  # one that takes parameters, which have no option here
             if args.names:
                 raise
@@ -371,6 +443,7 @@ def _metrics(args):
     lines = [
         f"{metric.name:<{width}}  {metric.description}"
         f"{'' if metric.depends_on_prevalence else ' [at any prevalence]'}"
+        f"{'' if metric.needs == 'labels' else f' [{metric.needs}]'}"
         for metric in found
     ]
     _write("\n".join(lines) + "\n", None)

@@ -83,7 +83,12 @@ def _check_stdout():
         raise OSError(errno.EBADF, "standard output is closed")
 
 
-_OPTIONS = {"pred_a": "pred", "pred_b": "pred", "metrics": "metric"}  # of other names
+_OPTIONS = {
+    "pred_a": "pred",
+    "pred_b": "pred",
+    "metrics": "metric",
+    "y_proba": "proba",
+}  # of other names
 _PILOT = "Give a pilot study (--tp --fn --fp --tn, --file or --matrix)."
 _REMEDIES = {  # in place of what the library says to those who write Python
     "metric": "'skuncertain metrics' lists all names.",
@@ -97,7 +102,7 @@ _REMEDIES = {  # in place of what the library says to those who write Python
 
 def _as_options(error, args):
     """Text of an error of the library in the words of the command line."""
-    name, text = error.parameter, error.message
+    name, text = error.parameter, error.message.replace("y_proba", "--proba")
     parameter = _OPTIONS.get(name, name)
     if hasattr(args, parameter):
         text = text.replace(f"{name}=", f"{as_option(parameter)} ")

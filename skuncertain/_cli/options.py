@@ -26,6 +26,7 @@ EXAMPLES = {
   skuncertain report --tp 26 --fn 0 --fp 2 --tn 6 --metric recall precision mcc --kind hdi
   skuncertain report --tp 26 --fn 0 --fp 2 --tn 6 --metric precision --prevalence 0.01
   skuncertain report --file predictions.csv --true y --pred yhat --output report.html
+  skuncertain report --file predictions.csv --true y --proba p --metric log_loss roc_auc f1
   zcat big.csv.gz | skuncertain report --file - --true y --pred yhat --metric f1
   skuncertain report --matrix matrix.csv --rows true --format markdown
   skuncertain report --tp 26 --fn 0 --fp 2 --tn 6 --metric precision --model three_beta
@@ -34,6 +35,7 @@ EXAMPLES = {
     "compare": """\
   skuncertain compare --a 26 0 2 6 --b 20 6 1 7 --metric recall --rope 0.02
   skuncertain compare --file predictions.csv --true y --pred model_a model_b
+  skuncertain compare --file predictions.csv --true y --proba p_a p_b --metric log_loss
   skuncertain compare --file site_a.csv site_b.csv --true y --pred yhat --metric f1
   skuncertain compare --matrix a.csv b.csv --rows predicted --metric balanced_accuracy""",
     "plan": """\
@@ -238,10 +240,21 @@ def _add_files(group, number, text):
     )
 
 
-def _add_table(parser, title="a table, one of"):
+_PROBA = {
+    "nargs": "+",
+    "metavar": "COLUMN",
+    "help": "with --file: column with the probability of the positive class (of the last one, if "
+    "no class is positive), or one column per class, called like it or given as COLUMN=CLASS; for "
+    "log_loss, roc_auc and the like",
+}
+
+
+def _add_table(parser, title="a table, one of", proba=False):
     group = parser.add_argument_group(title)
     _add(group, **_CELLS)
     _add_files(group, None, "CSV of predictions with a header, also gz; - for standard input")
+    if proba:
+        _add(group, proba=_PROBA)
     _add(parser, **_LABELS)
 
 
@@ -256,7 +269,7 @@ def _add_output(parser):
 
 
 def _report(parser):
-    _add_table(parser)
+    _add_table(parser, proba=True)
     _add(
         parser,
         metric={
@@ -314,6 +327,15 @@ def _compare(parser):
     cells = {"nargs": 4, "type": _whole, "metavar": ("TP", "FN", "FP", "TN")}
     _add(tables, **{k: {**cells, "help": f"counts of classifier {k}"} for k in ("a", "b")})
     _add_files(tables, "+", "one file (then two --pred), or two files with the rows of a and of b")
+    _add(
+        tables,
+        proba={
+            "nargs": 2,
+            "metavar": "COLUMN",
+            "help": "in place of --pred, for log_loss, roc_auc and the like: columns of one file "
+            "with the probabilities of the positive class (or the last one) by a and by b",
+        },
+    )
     _add(
         parser,
         **_LABELS,
@@ -479,7 +501,8 @@ _COMMANDS = {  # what a command does, more about it, and the function that adds 
     "search": ("how sure the choice of a finished search is", "", _search),
     "metrics": (
         "list the names of the metrics with their formulas",
-        "[at any prevalence]: the value does not change with it.",
+        "[at any prevalence]: the value does not change with it. [scores], [probabilities]: what "
+        "it is computed from, in place of labels; see --proba of report.",
         _metrics,
     ),
     "demo": ("a short demonstration on scikit-learn's breast cancer data", "", _demo),

@@ -223,7 +223,7 @@ def _header(block, name):
     return delimiter, names, reader.line_num, lines.tell()
 
 
-def _find(columns, names, name):
+def find_columns(columns, names, name):
     """Places of the wanted columns; a name that is not there is the caller's mistake."""
     listed = ", ".join(quoted(field, 40) for field in names[:20])
     listed += ", ..." if len(names) > 20 else ""
@@ -265,7 +265,7 @@ class _Table:
         first = _without_mark(next(self.blocks, b""), name)
         self.delimiter, names, self.line, start = _header(first, name)
         self.first, self.width = first[start:], len(names)
-        self.places = _find(columns, names, name)
+        self.places = find_columns(columns, names, name)
         self.cells: dict = {}
         self.seen: list = [set() for _ in self.places]  # values of every column
         self.words: dict = {}

@@ -125,7 +125,7 @@ def read_folds(
         "cross-validation has at least two. Without a column of folds it is one test set.",
     )
     columns.pop("fold")
-    place, labels, pos_label = _places(seen, columns, name, labels, pos_label)
+    place, labels, pos_label = places_of(seen, columns, name, labels, pos_label)
     refuse_large(len(names), len(labels), name)
     order = {part: k for k, part in enumerate(names)}
     matrices = np.zeros((len(names), len(labels), len(labels)), dtype=np.int64)
@@ -307,7 +307,7 @@ def _texts(cells, columns):
     return seen_in
 
 
-def _places(seen_in, columns, name, labels, pos_label):
+def places_of(seen_in, columns, name, labels, pos_label):
     """``{text: place of its label}``, labels, positive class."""
     names = [quoted(column, 60) for column in columns.values()]
     found = labels_of(seen_in, names, name, labels=labels)
@@ -335,7 +335,7 @@ def _count(file, columns, labels, pos_label, progress):
     """Places of the labels in every cell, numbers of rows, labels, positive class."""
     cells = count_cells(file, columns, progress=progress)
     seen_in = _texts(cells, columns)
-    place, labels, pos_label = _places(seen_in, columns, shown_name(file), labels, pos_label)
+    place, labels, pos_label = places_of(seen_in, columns, shown_name(file), labels, pos_label)
     numbers: Counter = Counter()
     for key, (number, _) in cells.items():
         numbers[tuple(place[text] for text in key)] += number  # of "1" and of "+1"

@@ -116,7 +116,11 @@ def metric_options(page):
             proportion_odds(metric) is not None and not metric.name.endswith(_AVERAGES)
         ),
     }[page]
-    names = [*(n for n in get_metric_names() if n.partition("_")[0] != "fbeta"), "f0.5", "f2"]
+    names = [
+        *(n for n in get_metric_names(needs="labels") if n.partition("_")[0] != "fbeta"),
+        "f0.5",
+        "f2",
+    ]
     usable = [name for name in names if name not in _PARAMETERS and fits(count_metric(name))]
     first = ["accuracy", "recall", "specificity", "precision", "npv", "f1"]
     usual = [name for name in first if name in usable]

@@ -361,8 +361,8 @@ class MatrixReport:
         settings = {
             "level": self.level,
             "kind": self.kind,
-            "prior": join_texts(posterior.prior for posterior in self.used),
-            "method": self.method,
+            "prior": join_texts(one.prior for one in self.used) if self.used else None,
+            "method": self.method if self.used else "influences of the rows of one test set",
             "n": whole(self.matrix.sum()),
             "weighted": self.counts.weighted,
             "prior_array": self.prior if isinstance(self.prior, np.ndarray) else None,

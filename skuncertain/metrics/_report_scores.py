@@ -16,7 +16,6 @@ from skuncertain.metrics._row_scores import RowScores
 from skuncertain.metrics._score_posterior import posterior_of_rows
 
 _LOSSES = ("log_loss", "brier_score")
-_LESS = "of log_loss and brier_score less is better; 0 is perfect"
 _RANKED = (
     "y_proba holds numbers outside [0, 1], so they are scores and no probabilities: log_loss and "
     "brier_score are left out"
@@ -105,7 +104,8 @@ class ScoredPart:
             interval = posterior.interval(level, kind)
             cell = interval_cell(interval, posterior.observed)
             rows.append({"metric": metric.name, "score": cell})
-        notes = [_LESS] if any(metric.name in _LOSSES for metric in found) else []
+        losses = [metric.name for metric in found if metric.greater_is_better is False]
+        notes = [f"of {' and '.join(losses)} less is better"] if losses else []
         if self.pos_label is not None and any(metric.one_class for metric in found):
             notes.insert(0, f"positive class {self.pos_label}")
         notes += [] if self.is_probability or metrics else [_RANKED]
