@@ -88,6 +88,7 @@ _OPTIONS = {
     "pred_b": "pred",
     "metrics": "metric",
     "y_proba": "proba",
+    "y_pred": "pred",
 }  # of other names
 _PILOT = "Give a pilot study (--tp --fn --fp --tn, --file or --matrix)."
 _REMEDIES = {  # in place of what the library says to those who write Python

@@ -15,10 +15,10 @@ def files(tmp_path, monkeypatch, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     y = rng.integers(2, size=200)
     a, b = (np.where(rng.random(200) < right, y, 1 - y) for right in (0.8, 0.9))
-    rows = "".join(
-        f"{t},{p},{q},{p},{k % 5}\n" for k, (t, p, q) in enumerate(zip(y, a, b, strict=True))
-    )
-    text = "y,model_a,model_b,yhat,fold\n" + rows
+    shares = np.round(0.2 + 0.5 * np.array([a, b, a]) + 0.1 * rng.random((3, 200)), 3)
+    columns = zip(y, a, b, a, np.arange(200) % 5, *shares, strict=True)
+    rows = "".join(",".join(map(str, row)) + "\n" for row in columns)
+    text = "y,model_a,model_b,yhat,fold,p_a,p_b,p\n" + rows
     for name in ("predictions.csv", "site_a.csv", "site_b.csv"):
         Path(name).write_text(text)
     Path("big.csv.gz").write_bytes(gzip.compress(text.encode()))

@@ -405,7 +405,7 @@ def test_completion_in_bash(capsys):
     ask = 'COMP_WORDS=({}); COMP_CWORD={}; _skuncertain; echo "${{COMPREPLY[*]}}"'
     for words, expected in (
         ("skuncertain com", "compare completion"),
-        ("skuncertain report --pr", "--pred --prior --prevalence"),
+        ("skuncertain report --pr", "--pred --proba --prior --prevalence"),
     ):
         command = script + ask.format(words, len(words.split()) - 1)
         found = subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True)

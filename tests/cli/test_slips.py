@@ -245,8 +245,8 @@ def test_numbers_need_no_word_about_the_positive_class(capsys):
     [
         (f"report {TABLE} --metric fbeta", "The names 'f2' and 'f0.5' need none."),
         (f"report {TABLE} --metric f1score", "Did you mean 'f1'?"),
-        (f"report {TABLE} --metric auc", "It needs scores"),
-        (f"report {TABLE} --metric roc_auc", "in Python, auc_posterior"),
+        (f"report {TABLE} --metric auc", "--metric roc_auc needs scores: give --file and --proba"),
+        (f"report {TABLE} --metric log_loss", "needs probabilities: give --file and --proba"),
         (f"report {TABLE} --metric recall,precision", "spaces between them: recall precision."),
         ("compare --a 1 2 3 4 --b 4 3 2 1 --metric recall,f1", "names several metrics: give one."),
         (f"report {TABLE} --prevalence 1%", "got '1%' (did you mean 0.01?)"),
