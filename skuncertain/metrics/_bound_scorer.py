@@ -17,6 +17,7 @@ from skuncertain.metrics._labels import (
     complete_single_label,
     plain_label,
     positive_of,
+    refuse_nameless,
     sorted_labels,
     with_positive,
 )
@@ -102,7 +103,10 @@ def make_bound_scorer(
         plain_label(pos_label, "pos_label")
     if labels is not None:
         known = as_labels(labels)
-        positive_of(metric, known, pos_label)
+        if not scored:
+            positive_of(metric, known, pos_label)
+        elif check_pos_label(known, pos_label) is None and metric.one_class and len(known) == 2:
+            refuse_nameless(f"metric {metric.name!r}", known)
     asked = {"metric": metric, "bound": bound, "level": level, "kind": kind}
     asked |= {"labels": labels, "pos_label": pos_label}
     if scored:

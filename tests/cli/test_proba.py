@@ -42,7 +42,7 @@ def test_the_report_is_that_of_python(rows, capsys):
 
 @pytest.mark.parametrize("columns", ["q", "q=yes", "r=no,q=yes", "q=yes r=no"])
 def test_columns_are_those_of_their_classes(columns, rows, capsys):
-    _, p, two, q = rows
+    _, _, two, q = rows
     if "r" in columns:  # two columns that sum to 1
         text = Path("p.csv").read_text().splitlines()
         pairs = zip(text[1:], q.tolist(), strict=True)
