@@ -316,8 +316,7 @@ def leaderboard(
     ----------
     results : dict or list
         Name and result of every model; a list is numbered. Results are ConfusionCounts, posteriors,
-        cross-validators with ``keep_predictions=True`` or, with `y_true`, predicted labels; or the
-        scores or probabilities that a metric such as "roc_auc" or "log_loss" needs.
+        cross-validators (``keep_predictions=True``) or, with `y_true`, labels, scores, probabilities.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Posteriors bring theirs.
     y_true : array-like of shape (n,), default=None
@@ -352,8 +351,6 @@ def leaderboard(
     Posteriors must answer the same question. Counts and posteriors are taken as independent: for
     models that were tested on the same rows that wastes what the rows have in common. Models that
     predicted the same of all shared rows share their P(best). Four models or more are shrunk.
-    By a metric of scores or probabilities every pair has the variance that :func:`compare_paired`
-    gives it, and every model the interval that :func:`credible_interval` gives it.
 
     Examples
     --------

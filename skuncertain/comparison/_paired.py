@@ -56,8 +56,7 @@ def compare_paired(
         True labels.
     pred_a, pred_b : array-like of shape (n,) or (n, R), or BayesianCrossValidator
         Predicted labels, R times if folds are repeated; or cross-validators with kept predictions.
-        For metrics such as "roc_auc" or "log_loss" the scores or probabilities that they need, of
-        shape (n,) or (n, C), as in :func:`metric_posterior`.
+        For "roc_auc", "log_loss" and the like scores or probabilities, see `metric_posterior`.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     rope : float, default=0.0
@@ -69,10 +68,8 @@ def compare_paired(
         Of ``cross_val_predict``: its ``cv``, the test rows of all folds, or the fold of every row.
     estimand : {"algorithm", "fitted", "final"}, default=None
         In folds: the algorithms on average (default), the fitted models, or those of all rows.
-    labels : sequence, default=None
-        All classes; by default those that occur.
-    pos_label : label, default=None
-        Positive class, see :class:`ConfusionCounts`.
+    labels, pos_label : sequence and label, default=None
+        All classes, by default those that occur; the positive one, see :class:`ConfusionCounts`.
     names : tuple of two str, default=("A", "B")
         What to call the models.
     n_draws : int, default=None
@@ -97,10 +94,7 @@ def compare_paired(
 
     Out-of-fold predictions come from K models that share training rows: with folds known, rows
     count omega < 1 each. Two cross-validators also know how much their models differ.
-
-    Metrics of scores and probabilities have the variance of the differences of the influences of
-    rows (of losses: of the paired differences of the rows), with Student's t; a share of rows such
-    as "top_k_accuracy" is treated as accuracy is. For "roc_auc" that is :func:`compare_auc`.
+    Metrics of scores have Student's t with the variance of the differences of rows' influences.
 
     Examples
     --------
@@ -111,12 +105,6 @@ def compare_paired(
     >>> result = compare_paired(y_true, pred_a, pred_b, labels=[0, 1])
     >>> round(result.p_worse, 4)  # A is right on 8 rows that B gets wrong, B on 5
     0.7967
-    >>> y_true = [0, 1] * 40
-    >>> p_a = [0.2, 0.7, 0.4, 0.9, 0.3, 0.6, 0.4, 0.8] * 10
-    >>> p_b = [0.1, 0.6, 0.3, 0.9, 0.4, 0.7, 0.2, 0.9] * 10
-    >>> result = compare_paired(y_true, p_a, p_b, metric="log_loss")
-    >>> result.interval()  # less is better
-    Interval(low=-0.1..., high=-0.0...)
     """
     scored = score_metric(metric)
     if scored is not None:

@@ -44,7 +44,8 @@ _OTHER_NAMES = {
     "balanced_accuracy": "bacc balanced_acc",
     "null_error_rate": "null_error",
     "roc_auc": "auc auroc rocauc auc_roc area_under_roc area_under_the_roc area_under_roc_curve "
-    "area_under_the_roc_curve area_under_the_receiver_operating_characteristic_curve c_statistic",
+    "area_under_the_roc_curve area_under_the_receiver_operating_characteristic_curve "
+    "area_under_the_receiver_operating_characteristic c_statistic",
     "average_precision": "ap pr_auc auprc",
     "log_loss": "logloss cross_entropy",
     "brier_score": "brier brier_score_loss",

@@ -49,13 +49,10 @@ def interval_report(
         True labels; or counts; or a result that has a report, such as a fitted
         :class:`BayesianCrossValidator` or what :func:`compare` and :func:`leaderboard` return.
     y_pred : array-like of shape (n,), default=None
-        Predicted labels. With `y_proba` they may be left out: then the class with the highest
-        probability is predicted, as scikit-learn's classifiers do.
+        Predicted labels; by default the classes with the highest `y_proba`.
     y_proba : array-like of shape (n,) or (n, C), default=None
-        Probabilities, a column per class in the order of `labels`; a single column is that of the
-        positive class or, if there is none, of the last one. They add ``roc_auc``,
-        ``average_precision`` (if there is a positive class), ``log_loss`` and ``brier_score``;
-        scores outside [0, 1] only the first two.
+        Probabilities of the classes, in order; one column is of the positive or the last one. They
+        add roc_auc, average_precision, log_loss and brier_score; other scores the first two.
     labels, pos_label : sequence and label, default=None
         All classes, in order, by default those that occur; and the positive one of two.
     target_names : sequence of str, default=None
@@ -66,12 +63,9 @@ def interval_report(
     prior : str, float or array-like of shape (C, C), default=None
         With labels or counts, see :meth:`ConfusionCounts.posterior`; by default "auto".
     digits : int, default=None
-        Decimals: by default 3, more for narrow intervals. Never more than the Monte Carlo error
-        supports.
-    sample_weight, groups : array-like of shape (n,), default=None
-        With labels, see :func:`metric_posterior`.
-    n_draws, random_state : int, default=None
-        With labels or counts: number of draws for what has no exact form, and their seed.
+        Decimals: by default 3, more for narrow intervals; never more than draws support.
+    sample_weight, groups, n_draws, random_state : object, default=None
+        With labels, see :func:`metric_posterior`; the last two with counts as well.
 
     Returns
     -------
@@ -103,10 +97,6 @@ def interval_report(
     macro avg     0.843 [0.762, 0.904]  0.854 [0.773, 0.912]    0.847 [0.76, 0.91]      100
     weighted avg    0.857 [0.78, 0.91]  0.850 [0.770, 0.910]    0.851 [0.77, 0.91]      100
     ...
-    >>> p_dog = [0.2] * 35 + [0.6] * 5 + [0.9] * 50 + [0.4] * 10
-    >>> report = interval_report(y_true, y_pred, y_proba=p_dog)
-    >>> [row["metric"] for row in report.summary["sections"]["probabilities"]["rows"]]
-    ['roc_auc', 'log_loss', 'brier_score']
     >>> report.save("report.html")  # doctest: +SKIP
     """
     level = None if level is None else check_level(level)

@@ -93,6 +93,19 @@ def test_odds_ratio_is_the_ratio_of_the_odds():
     assert ratio == pytest.approx(counts.score("dor"), rel=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("brier score", "brier_score"),
+        ("AUROC", "roc_auc"),
+        ("Area under the receiver operating characteristic", "roc_auc"),
+        ("Cross-entropy", "log_loss"),
+    ],
+)
+def test_names_of_scores_and_probabilities(name, metric):
+    assert get_metric(name).name == metric
+
+
 def test_names_are_unique_and_spelling_does_not_matter():
     assert not set(ALIASES) & set(get_metric_names())
     for alias in ALIASES:
@@ -138,9 +151,6 @@ def test_slips(name, meant):
         ("LR", "more than one meaning: 'lr+' or 'lr-'."),
         ("weighted kappa", "'cohen_kappa_linear' or 'cohen_kappa_quadratic'."),
         ("fp", "It is the number of false positives, not a metric."),
-        ("brier score", "It needs probabilities"),
-        ("AUROC", "It needs scores"),
-        ("Area under the receiver operating characteristic", "It needs scores"),
         ("phi", "more than one meaning: 'phi_coefficient' or 'prevalence'."),
         ("beta", "more than one meaning: 'fbeta' or 'fnr'."),
         ("mcc_macro", "'matthews_corrcoef' has no macro average."),

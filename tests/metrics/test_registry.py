@@ -59,7 +59,7 @@ def test_formulas_in_words_give_the_metric():
     for name in ("recall", "specificity", "precision", "npv", "fpr", "fnr", "prevalence"):
         names[name] = counts.score(name)
     checked = []
-    for name in get_metric_names():
+    for name in get_metric_names(needs="labels"):
         if name in ("expected_cost", "fbeta", "net_benefit") or name.endswith(tuple(AVERAGES)):
             continue
         words = get_metric(name).description
@@ -448,11 +448,14 @@ def test_defined_values_do_not_warn():
 
 
 def test_names():
-    assert get_metric_names() == get_metric_names(n_classes=2) == ALL_NAMES
-    assert get_metric_names(n_classes=3) == NO_BINARY
+    assert get_metric_names() == get_metric_names(n_classes=2)
+    assert get_metric_names(needs="labels") == ALL_NAMES
+    assert get_metric_names(n_classes=3, needs="labels") == NO_BINARY
+    scored = [get_metric_names(needs=needs) for needs in ("scores", "probabilities")]
+    assert sorted(ALL_NAMES + sum(scored, [])) == get_metric_names()
 
 
-@pytest.mark.parametrize("name", get_metric_names())
+@pytest.mark.parametrize("name", get_metric_names(needs="labels"))
 def test_every_name_works_and_can_be_pickled(name):
     for matrix in ([[40, 10], [5, 45]], [[30, 5, 1], [2, 40, 8], [4, 6, 50]]):
         metric = metric_of(name, len(matrix))

@@ -13,7 +13,11 @@ from skuncertain.metrics import get_metric, get_metric_names, proportion_posteri
 from skuncertain.monitoring import SequentialPosterior
 from skuncertain.monitoring._anytime import streams_of
 
-_NAMES = [name for name in get_metric_names() if not name.startswith(("fbeta_", "expected", "net"))]
+_NAMES = [
+    name
+    for name in get_metric_names(needs="labels")
+    if not name.startswith(("fbeta_", "expected", "net"))
+]
 _WITHOUT = ("cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic", "null_accuracy")
 _WITHOUT += ("null_error_rate",)
 

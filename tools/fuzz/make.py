@@ -16,8 +16,8 @@ LABELS = (
     ("Ärger", "naïve", "<b>&", "x,y", 'quo"te', "tab\t"),
     (10**12, 10**15, 10**9, 5, 6, 7),
 )
-OF_TWO = tuple(get_metric_names())
-OF_MANY = tuple(get_metric_names(n_classes=3))
+OF_TWO = tuple(get_metric_names(needs="labels"))
+OF_MANY = tuple(get_metric_names(n_classes=3, needs="labels"))
 OF_ONE_CLASS = tuple(
     name for name in OF_TWO if get_metric_names and name not in OF_MANY and name != "fbeta"
 )
