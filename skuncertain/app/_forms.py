@@ -14,7 +14,7 @@ from skuncertain.exceptions import InvalidParameterError, TableFileError
 from skuncertain.metrics._formulas import proportion_odds
 from skuncertain.metrics._names import aliases_of
 from skuncertain.metrics._priors import LARGEST
-from skuncertain.metrics._registry import count_metric, get_metric_names, is_symmetric
+from skuncertain.metrics._registry import count_metric, get_metric, get_metric_names, is_symmetric
 
 LARGEST_COUNT = 999_999_999
 MOST_CLASSES = 20
@@ -130,6 +130,17 @@ def metric_options(page):
     return [(group, [(n, _option(n)) for n in names]) for group, names in groups.items() if names]
 
 
+def _needed(name):
+    """What a metric of scores or probabilities needs, in words; None of any other text."""
+    try:
+        found = get_metric(name)
+    except InvalidParameterError:
+        return None
+    if found.needs == "labels":
+        return None
+    return f"{found.name} needs {found.needs} of every row, and this page has labels and counts."
+
+
 def _option(name):
     title = metric_title(name, start=True)
     more = aliases_of(name)[:2]
@@ -229,6 +240,8 @@ class Form:
     def metric(self):
         """Name of the metric."""
         options = [name for _, names in metric_options(self.page) for name, _ in names]
+        needed = _needed(self.text("metric")) if self.values["metric"] not in options else None
+        self.fail("metric", f"{needed} On the command line: --proba.", needed is not None)
         return self.choice("metric", options)
 
     def interval(self):

@@ -221,10 +221,12 @@ class MatrixReport:
         error = posterior.interval_error(self.level, self.kind)
         return interval_cell(interval, value, error)
 
-    def metric_section(self, metrics, *, prevalence=None):
-        """Table with a row per metric."""
+    def metric_section(self, metrics, *, prevalence=None, others=()):
+        """Table with a row per metric, and `others` that are made elsewhere."""
         name = "score" if prevalence is None else "value"
-        cells = self.metric_cells(metrics, prevalence=prevalence)
+        cells = {}
+        if metrics or not others:
+            cells = self.metric_cells(metrics, prevalence=prevalence)
         rows = [
             {
                 "metric": metric.name,
@@ -239,7 +241,7 @@ class MatrixReport:
             for row, metric in zip(rows, cells, strict=True):
                 row["rows"] = whole(self._worth(metric, prevalence))
         notes = [_WORTH] if self.counts.weighted else []
-        return section("Scores", columns, rows, notes=notes)
+        return section("Scores", columns, [*rows, *others], notes=notes)
 
     def _worth(self, metric, prevalence=None, pos_label=None):
         """Rows that the data are worth to a metric."""
@@ -331,13 +333,11 @@ class MatrixReport:
 
         `scored` are the probabilities of the rows, and `of_scores` metrics of these.
         """
-        sections = {}
-        with collect() as caught:
-            if metrics or not of_scores:
-                sections["scores"] = self.metric_section(metrics, prevalence=prevalence)
-            if of_scores:
-                sections["probabilities"] = scored.section(self.level, self.kind, of_scores)
         more = (scored.reading,) if of_scores else ()
+        with collect() as caught:
+            others = scored.metric_rows(of_scores, self.level, self.kind) if of_scores else ()
+            scores = self.metric_section(metrics, prevalence=prevalence, others=others)
+            scores["notes"] += scored.notes(of_scores) if of_scores else []
         where = f"these {self._rows_text()}, of which they are a random sample"
         if prevalence is not None:
             where = f"those of a population with prevalence {prevalence_text(prevalence)}"
@@ -345,7 +345,7 @@ class MatrixReport:
             "metrics",
             "Metrics with intervals",
             question=f"What are these metrics of this one model on rows like {where}?",
-            sections=sections | {"confusion": self.confusion_section()},
+            sections={"scores": scores, "confusion": self.confusion_section()},
             warnings=caught.texts,
             reading=(*(_BY_METRIC if prevalence is None else _ELSEWHERE), *more),
             digits=digits,

@@ -16,6 +16,7 @@ from skuncertain.metrics._row_scores import RowScores
 from skuncertain.metrics._score_posterior import posterior_of_rows
 
 _LOSSES = ("log_loss", "brier_score")
+_COMPUTED = "from influences of rows"
 _RANKED = (
     "y_proba holds numbers outside [0, 1], so they are scores and no probabilities: log_loss and "
     "brier_score are left out"
@@ -95,19 +96,27 @@ class ScoredPart:
             names.append("average_precision")
         return [*names, *_LOSSES] if self.is_probability else names
 
-    def section(self, level, kind, metrics=None):
-        """Table with a row per metric."""
-        found = [get_metric(name) for name in metrics or self.usual_metrics()]
+    def metric_rows(self, metrics, level, kind):
+        """Rows of a table, one per metric."""
         rows = []
-        for metric in found:
+        for metric in metrics:
             posterior = posterior_of_rows(metric, self.rows(metric))
-            interval = posterior.interval(level, kind)
-            cell = interval_cell(interval, posterior.observed)
-            rows.append({"metric": metric.name, "score": cell})
-        losses = [metric.name for metric in found if metric.greater_is_better is False]
+            cell = interval_cell(posterior.interval(level, kind), posterior.observed)
+            rows.append({"metric": metric.name, "score": cell, "computed": _COMPUTED})
+        return rows
+
+    def notes(self, metrics):
+        """What is to be known about these metrics."""
+        losses = [metric.name for metric in metrics if metric.greater_is_better is False]
         notes = [f"of {' and '.join(losses)} less is better"] if losses else []
-        if self.pos_label is not None and any(metric.one_class for metric in found):
+        if self.pos_label is not None and any(metric.one_class for metric in metrics):
             notes.insert(0, f"positive class {self.pos_label}")
-        notes += [] if self.is_probability or metrics else [_RANKED]
+        return notes
+
+    def section(self, level, kind):
+        """Table with the usual metrics."""
+        found = [get_metric(name) for name in self.usual_metrics()]
+        rows = self.metric_rows(found, level, kind)
+        notes = self.notes(found) + ([] if self.is_probability else [_RANKED])
         kind_of_score = "probabilities" if self.is_probability else "ranking"
         return section(f"Scores of the {kind_of_score}", ["metric", "score"], rows, notes=notes)

@@ -29,8 +29,8 @@ def rows(tmp_path, monkeypatch, global_random_seed):
 
 
 def _scores(out):
-    section = json.loads(out)["sections"]["probabilities"]
-    return {row["metric"]: (row["score"]["low"], row["score"]["high"]) for row in section["rows"]}
+    rows = json.loads(out)["sections"]["scores"]["rows"]
+    return {row["metric"]: (row["score"]["low"], row["score"]["high"]) for row in rows}
 
 
 def test_the_report_is_that_of_python(rows, capsys):
@@ -50,6 +50,7 @@ def test_columns_are_those_of_their_classes(columns, rows, capsys):
         Path("p.csv").write_text("\n".join([text[0], *changed]) + "\n")
     words = "report --file p.csv --true two --pos-label yes --metric log_loss average_precision "
     found = _scores(called(f"{words} f1 --format json --proba {columns}", capsys))
+    assert sorted(found) == ["average_precision", "f1", "log_loss"]
     for name in ("log_loss", "average_precision"):
         expected = credible_interval(two, q, metric=name, pos_label="yes")
         np.testing.assert_allclose(found[name], expected, rtol=1e-12)

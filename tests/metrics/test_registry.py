@@ -451,8 +451,8 @@ def test_names():
     assert get_metric_names() == get_metric_names(n_classes=2)
     assert get_metric_names(needs="labels") == ALL_NAMES
     assert get_metric_names(n_classes=3, needs="labels") == NO_BINARY
-    scored = [get_metric_names(needs=needs) for needs in ("scores", "probabilities")]
-    assert sorted(ALL_NAMES + sum(scored, [])) == get_metric_names()
+    scores, shares = (get_metric_names(needs=needs) for needs in ("scores", "probabilities"))
+    assert sorted([*ALL_NAMES, *scores, *shares]) == get_metric_names()
 
 
 @pytest.mark.parametrize("name", get_metric_names(needs="labels"))
