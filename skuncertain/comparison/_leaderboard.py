@@ -316,7 +316,7 @@ def leaderboard(
     ----------
     results : dict or list
         Name and result of every model; a list is numbered. Results are ConfusionCounts, posteriors,
-        cross-validators (``keep_predictions=True``); or with `y_true` labels, scores, probabilities.
+        cross-validators (``keep_predictions=True``); with `y_true` labels, scores, probabilities.
     metric : str, Metric or callable, default=None
         See :func:`get_metric`. Posteriors bring theirs.
     y_true : array-like of shape (n,), default=None

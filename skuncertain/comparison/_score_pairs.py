@@ -48,10 +48,9 @@ def read_scores(y_true, scores, metric, names, labels, pos_label, parameter=None
         try:
             found.append(RowScores.of(y_true, score, metric, labels=labels, pos_label=pos_label))
         except InvalidParameterError as error:
-            if error.parameter != "y_score":
-                raise
-            told = error.message.replace("y_score", name)
-            raise InvalidParameterError(told, parameter or name, error.remedy) from None
+            told, where = error.message.replace("y_score", name), error.parameter
+            where = (parameter or name) if where == "y_score" else where
+            raise InvalidParameterError(told, where, error.remedy) from None
     return found
 
 

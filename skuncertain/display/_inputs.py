@@ -101,7 +101,7 @@ def scored_metrics(cls, options):
         return {}
     first = next(iter(scored.values()))
     refuse_if(
-        not hasattr(cls, "_from_scores"),
+        not cls._takes_scores,
         word,
         f"{cls.__name__} is for metrics of labels; {first.name!r} needs {first.needs}.",
         remedy=f"Plot IntervalDisplay.from_predictions(y_true, y_score, metrics=[{first.name!r}]).",
@@ -131,9 +131,16 @@ def response_of(estimator, X, metric):
 class FromCounts:
     """Constructors of displays that are made from counts; not constructed by users."""
 
+    _takes_scores = False  # whether metrics of scores or probabilities can be shown
+
     @classmethod
     def from_counts(cls, counts: Any, **options: Any) -> Self:
         """Plot from counts; every display has options of its own."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_scores(cls, posteriors: dict, **options: Any) -> Self:
+        """Plot posteriors by the names of their metrics, which are of scores or probabilities."""
         raise NotImplementedError
 
     @classmethod

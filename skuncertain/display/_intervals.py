@@ -171,6 +171,8 @@ class IntervalDisplay(FromCounts, FromFolds, FromRanking, Display):
         data = _arranged(asked, models, np.array(table), "model", _questions(found))
         return cls._shown(data | {"level": level, "kind": kind}, ax, name, plot_kwargs)
 
+    _takes_scores = True
+
     @classmethod
     def _from_scores(
         cls, posteriors, metrics=None, level=0.95, kind="eti", ax=None, name=None, **plot_kwargs

@@ -211,6 +211,8 @@ class PosteriorDisplay(FromCounts, Display):
             posteriors, level=level, kind=kind, ax=ax, name=name, **plot_kwargs
         )
 
+    _takes_scores = True
+
     @classmethod
     def _from_scores(cls, posteriors, metric=None, **options):
         (posterior,) = posteriors.values()

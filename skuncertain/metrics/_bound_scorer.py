@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from sklearn.metrics import make_scorer
 
@@ -95,22 +96,22 @@ def make_bound_scorer(
     check_kind(kind)
     if isinstance(prior, str) or as_array("prior", prior).ndim == 0:
         check_prior(prior, 2)
-    metric = directed(metric, find=get_metric)
-    scored = isinstance(metric, ScoreMetric)
+    found: Any = directed(metric, find=get_metric)
+    scored = isinstance(found, ScoreMetric)
     if scored:
-        refuse_prior_for_scores(metric, prior)
+        refuse_prior_for_scores(found, prior)
     if pos_label is not None:
         plain_label(pos_label, "pos_label")
     if labels is not None:
         known = as_labels(labels)
         if not scored:
-            positive_of(metric, known, pos_label)
-        elif check_pos_label(known, pos_label) is None and metric.one_class and len(known) == 2:
-            refuse_nameless(f"metric {metric.name!r}", known)
-    asked = {"metric": metric, "bound": bound, "level": level, "kind": kind}
+            positive_of(found, known, pos_label)
+        elif check_pos_label(known, pos_label) is None and found.one_class and len(known) == 2:
+            refuse_nameless(f"metric {found.name!r}", known)
+    asked: dict = {"metric": found, "bound": bound, "level": level, "kind": kind}
     asked |= {"labels": labels, "pos_label": pos_label}
     if scored:
-        return make_scorer(_bound_of_scores, response_method=metric.responses, **asked)
+        return make_scorer(_bound_of_scores, response_method=found.responses, **asked)
     return make_scorer(_bound_score, prior=prior, **asked)
 
 

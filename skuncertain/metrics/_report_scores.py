@@ -72,10 +72,9 @@ class ScoredPart:
         try:
             return RowScores.of(self.y_true, self.y_proba, metric, **about)
         except InvalidParameterError as error:
-            if error.parameter != "y_score":
-                raise
-            told = error.message.replace("y_score", "y_proba")
-            raise InvalidParameterError(told, "y_proba", error.remedy) from None
+            told, where = error.message.replace("y_score", "y_proba"), error.parameter
+            where = "y_proba" if where == "y_score" else where
+            raise InvalidParameterError(told, where, error.remedy) from None
 
     def predicted(self):
         """Class with the highest probability of every row, the first one of equal ones."""
