@@ -10,6 +10,9 @@ Given S both differences are independent, so that the smaller of the two is an i
 At a known prevalence the two rates are independent, and one of them takes the place of S.
 """
 
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -18,6 +21,7 @@ from skuncertain._numerics.quadrature import N_CUT, N_NODES, BetaRule, beta_mome
 from skuncertain._numerics.roots import invert_cdf
 
 _NODES = (N_NODES, N_CUT)
+_FLAT = 10.0
 
 
 class _Benefit:
@@ -56,6 +60,8 @@ class Contrast(_Benefit):
     def __init__(self, x, y, rest, gain, loss):
         self.x, self.y, self.gain, self.loss = x, y, gain, loss
         self.sum = BetaRule(x + y, rest)
+        # A cdf that is flat to the tenth order where it reaches 0 or 1 has no kink there.
+        self.flat = np.minimum(x, y) >= _FLAT
         self.low, self.high = -loss, gain
         total = x + y + rest
         self.mean = (gain * x - loss * y) / total
@@ -72,8 +78,9 @@ class Contrast(_Benefit):
         return beta_cdf(below, self.x[rows, None], self.y[rows, None], complement=above)
 
     def kink(self, m, rows):
-        """Sum below which `m` is out of reach."""
-        return np.clip(np.where(m > 0, m / self.gain[rows], -m / self.loss[rows]), 0.0, 1.0)
+        """Sum below which `m` is out of reach; 0 where nobody sees that."""
+        kink = np.clip(np.where(m > 0, m / self.gain[rows], -m / self.loss[rows]), 0.0, 1.0)
+        return np.where(self.flat[rows], 0.0, kink)
 
     def cdf(self, m, rows):
         """P(gain * X - loss * Y <= m)."""
@@ -112,21 +119,19 @@ class SmallerContrast(_Benefit):
         rule = self.one.sum.take(rows)
         kinks = np.stack([self.one.kink(m, rows), 1 - self.other.kink(m, rows)])
         first, last = np.sort(kinks, axis=0)
-        zero, one = np.zeros(m.size), np.ones(m.size)
-
-        def above(s, rest, part):
-            where = rows[part]
-            return (1 - self.one.given(m[part], s, where)) * (
-                1 - self.other.given(m[part], rest, where)
-            )
-
-        ends = [(zero, one), (first, 1 - first), (last, 1 - last), (one, zero)]
-        value = np.zeros(m.size)
-        for low, high in zip(ends[:-1], ends[1:], strict=True):
-            value += np.where(
-                high[0] > low[0], rule.expectation(above, low, high, _NODES), 0.0
-            )
+        zero, one, value = np.zeros(m.size), np.ones(m.size), np.zeros(m.size)
+        for low, high in pairwise((zero, first, last, one)):
+            pick = np.flatnonzero(high > low)
+            if pick.size:
+                ends = ((end[pick], 1 - end[pick]) for end in (low, high))
+                given = partial(self._above, m[pick], rows[pick])
+                value[pick] += rule.take(pick).expectation(given, *ends, _NODES)
         return np.clip(1 - value, 0.0, 1.0)
+
+    def _above(self, m, rows, s, rest, part):
+        """P(both are above m), given the sum of the shares of the first one."""
+        m, rows = m[part], rows[part]
+        return (1 - self.one.given(m, s, rows)) * (1 - self.other.given(m, rest, rows))
 
 
 class RateContrast(_Benefit):
