@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import beta, norm
 
-from skuncertain._numerics.net_benefit import Contrast, RateContrast, SmallerContrast
+from skuncertain._numerics.net_benefit import Contrast, RateContrast
 from skuncertain.metrics import net_benefit_curve
 
 SEED, LEVEL, LOW, PRIOR, ELSEWHERE = 20261118, 0.95, 0.93, 0.5, 0.1
@@ -39,19 +39,19 @@ def rates(model, prevalence, threshold):
     return [norm.sf(cut, side * distance**2 / 2, distance) for side in (1, -1)]
 
 
-def below(asked, counts, odds, truth):
-    """Posterior probability below the truth, for tables (rows, 4) of tp, fn, fp, tn."""
+def hits(asked, counts, odds, truth):
+    """Whether the truth lies inside, for tables (rows, 4) of tp, fn, fp, tn."""
     tp, fn, fp, tn = counts.T + PRIOR
-    one, odds = np.ones(tp.size), np.full(tp.size, odds)
+    one, odds, tail = np.ones(tp.size), np.full(tp.size, odds), (1 - LEVEL) / 2
     model = Contrast(tp, fp, fn + tn, one, odds)
     difference = Contrast(tn, fn, tp + fp, odds, one)
-    known = {"model": model, "difference": difference}
-    if asked == "gain":
-        known["gain"] = SmallerContrast(model, difference)
-    elif asked not in known:
+    known = {"model": [model], "difference": [difference], "gain": [model, difference]}
+    if asked not in known:
         shares = ELSEWHERE * one, (1 - ELSEWHERE) * odds
-        known[asked] = RateContrast((tp, fn), (fp, tn), *shares)
-    return known[asked].cdf(np.full(tp.size, truth), np.arange(tp.size))
+        known[asked] = [RateContrast((tp, fn), (fp, tn), *shares)]
+    below = [one.cdf(np.full(tp.size, truth), np.arange(tp.size)) for one in known[asked]]
+    # The ends of the gain are the smaller ones of two.
+    return (np.max(below, axis=0) >= tail) & (np.max(below, axis=0) <= 1 - tail)
 
 
 def tables_and_truths(model, n, prevalence, threshold, runs, rng):
@@ -89,11 +89,10 @@ def check(asked, table, threshold, truth, inside):
 def run_cell(number, model, n, prevalence, threshold, runs):
     """Hits of everything that is asked."""
     rng = np.random.default_rng([SEED, number])
-    found, tail = {}, (1 - LEVEL) / 2
+    found = {}
     for asked, counts, truth in tables_and_truths(model, n, prevalence, threshold, runs, rng):
         different, where = np.unique(counts, axis=0, return_inverse=True)
-        share = below(asked, different, threshold / (1 - threshold), truth)[where.ravel()]
-        inside = (share >= tail) & (share <= 1 - tail)
+        inside = hits(asked, different, threshold / (1 - threshold), truth)[where.ravel()]
         for k in range(CHECKED):
             check(asked, counts[k], threshold, truth, inside[k])
         found[asked] = int(inside.sum())

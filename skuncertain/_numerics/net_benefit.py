@@ -6,12 +6,8 @@ U = X / S, which is another one, and
 
     gain * X - loss * Y <= m    where    U <= (loss + m / S) / (gain + loss).
 
-Given S both differences are independent, so that the smaller of the two is an integral over S, too.
 At a known prevalence the two rates are independent, and one of them takes the place of S.
 """
-
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from scipy.special import ndtri
@@ -25,7 +21,7 @@ _FLAT = 10.0
 
 
 class _Benefit:
-    """What the three distributions share: quantiles from `cdf`, by `low`, `high` and moments."""
+    """What both distributions share: quantiles from `cdf`, by `low`, `high` and moments."""
 
     def quantile(self, p):
         """Quantile of every row at one probability."""
@@ -95,43 +91,6 @@ class Contrast(_Benefit):
         # Where the kink is beyond the mass that counts, the integral was over all of it.
         cut = ~rule.whole((kink, 1 - kink), (np.ones(m.size), np.zeros(m.size)))
         return np.clip(value + np.where(cut, short, 0.0), 0.0, 1.0)
-
-
-class SmallerContrast(_Benefit):
-    """Distribution of the smaller of gain * X - loss * Y and gain' * X' - loss' * Y'.
-
-    The four shares are one Dirichlet.
-
-    Parameters
-    ----------
-    one, other : Contrast
-        The rest of one of them is what the other is made of.
-    """
-
-    def __init__(self, one, other):
-        self.one, self.other = one, other
-        self.low = np.minimum(one.low, other.low)
-        self.high = np.minimum(one.high, other.high)
-        self.mean, self.sd = np.minimum(one.mean, other.mean), np.maximum(one.sd, other.sd)
-
-    def cdf(self, m, rows):
-        """P(the smaller one <= m)."""
-        rule = self.one.sum.take(rows)
-        kinks = np.stack([self.one.kink(m, rows), 1 - self.other.kink(m, rows)])
-        first, last = np.sort(kinks, axis=0)
-        zero, one, value = np.zeros(m.size), np.ones(m.size), np.zeros(m.size)
-        for low, high in pairwise((zero, first, last, one)):
-            pick = np.flatnonzero(high > low)
-            if pick.size:
-                ends = ((end[pick], 1 - end[pick]) for end in (low, high))
-                given = partial(self._above, m[pick], rows[pick])
-                value[pick] += rule.take(pick).expectation(given, *ends, _NODES)
-        return np.clip(1 - value, 0.0, 1.0)
-
-    def _above(self, m, rows, s, rest, part):
-        """P(both are above m), given the sum of the shares of the first one."""
-        m, rows = m[part], rows[part]
-        return (1 - self.one.given(m, s, rows)) * (1 - self.other.given(m, rest, rows))
 
 
 class RateContrast(_Benefit):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skuncertain._numerics.beta import beta_cdf
-from skuncertain._numerics.net_benefit import Contrast, RateContrast, SmallerContrast
+from skuncertain._numerics.net_benefit import Contrast, RateContrast
 from skuncertain._reporting.build import check_digits, column, interval_cell, make_report, section
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, PriorLike
@@ -290,10 +290,11 @@ def net_benefit_curve(
 
     Notes
     -----
-    True and false positives are shares of one Dirichlet distribution, so that every interval is the
-    inverse of one integral, without random numbers. The probabilities are Beta functions: a model
-    is better than treating none where its precision is above the threshold, and than treating all
-    where the share of positives among the untreated is below it.
+    True and false positives are shares of one Dirichlet distribution, so that the intervals are
+    inverses of one integral, without random numbers. The gain is the smaller one of two differences
+    and has the smaller ones of their ends. The probabilities are Beta functions: a model is better
+    than treating none where its precision is above the threshold, and than treating all where the
+    share of positives among the untreated is below it.
 
     Examples
     --------
@@ -462,25 +463,31 @@ def _of_dirichlet(cells, odds, pseudo, omega, level):
     """Intervals and probabilities where all cells are one Dirichlet."""
     one = np.ones(odds.size)
     weights = omega or {"net_benefit": one, "difference": one}
-    weights = weights | {"gain": np.minimum(*weights.values())}
     threshold, above = odds / (1 + odds), 1 / (1 + odds)
-    found = {}
-    for name, weight in weights.items():
-        tp, fn, fp, tn = (weight * cell + more for cell, more in zip(cells, pseudo, strict=True))
-        model = Contrast(tp, fp, fn + tn, one, odds)
-        difference = Contrast(tn, fn, tp + fp, odds, one)
-        # Precision is above the threshold; the share of positives among the others is below.
-        better = {
-            "net_benefit": beta_cdf(above, fp, tp, complement=threshold),
-            "difference": beta_cdf(threshold, fn, tn, complement=above),
-        }
-        if name == "gain":
-            found["p_useful"] = better["net_benefit"] * better["difference"]
-            found[name] = SmallerContrast(model, difference).interval(level)
-            continue
-        found["p_above_none" if name == "net_benefit" else "p_above_all"] = better[name]
-        found[name] = (model if name == "net_benefit" else difference).interval(level)
-    return found
+
+    def shapes(weight):
+        return (weight * cell + more for cell, more in zip(cells, pseudo, strict=True))
+
+    def better(tp, fn, fp, tn):
+        """Precision is above the threshold; the share of positives among the others is below."""
+        than_none = beta_cdf(above, fp, tp, complement=threshold)
+        return than_none, beta_cdf(threshold, fn, tn, complement=above)
+
+    tp, fn, fp, tn = shapes(weights["net_benefit"])
+    model = Contrast(tp, fp, fn + tn, one, odds).interval(level)
+    than_none = better(tp, fn, fp, tn)[0]
+    tp, fn, fp, tn = shapes(weights["difference"])
+    difference = Contrast(tn, fn, tp + fp, odds, one).interval(level)
+    than_all = better(tp, fn, fp, tn)[1]
+    return {
+        "net_benefit": model,
+        "difference": difference,
+        # Quantiles of the smaller one of both would lie too low where both are alike.
+        "gain": [np.minimum(*ends) for ends in zip(model, difference, strict=True)],
+        "p_above_none": than_none,
+        "p_above_all": than_all,
+        "p_useful": np.multiply(*better(*shapes(np.minimum(*weights.values())))),
+    }
 
 
 def _treat_all(cells, odds, pseudo, prior, level):
