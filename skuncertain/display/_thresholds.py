@@ -120,7 +120,7 @@ class AlongThresholds(Display):
         return class_text(*found) if len(found) == 1 else ""
 
     def _limit_thresholds(self, ax, earlier):
-        """Let the x axis hold the thresholds of these curves, and of those of an earlier display."""
+        """Let the x axis hold the thresholds of these curves and of earlier ones."""
         x = np.concatenate([one.thresholds for one in self._results().values()])
         x = np.r_[x[np.isfinite(x)], earlier]
         if x.size and np.ptp(x) > 0:
