@@ -12,7 +12,7 @@ At a known prevalence the two rates are independent, and one of them takes the p
 import numpy as np
 from scipy.special import ndtri
 
-from skuncertain._numerics.beta import beta_cdf
+from skuncertain._numerics.beta import beta_cdf, beta_quantile
 from skuncertain._numerics.quadrature import N_CUT, N_NODES, BetaRule, beta_moments
 from skuncertain._numerics.roots import invert_cdf
 
@@ -54,7 +54,7 @@ class Contrast(_Benefit):
     """
 
     def __init__(self, x, y, rest, gain, loss):
-        self.x, self.y, self.gain, self.loss = x, y, gain, loss
+        self.x, self.y, self.rest, self.gain, self.loss = x, y, rest, gain, loss
         self.sum = BetaRule(x + y, rest)
         # A cdf that is flat to the tenth order where it reaches 0 or 1 has no kink there.
         self.flat = np.minimum(x, y) >= _FLAT
@@ -63,6 +63,23 @@ class Contrast(_Benefit):
         self.mean = (gain * x - loss * y) / total
         square = (gain**2 * x + loss**2 * y) / total
         self.sd = np.sqrt(np.maximum(square - self.mean**2, 0.0) / (total + 1))
+
+    def calibrated(self, level, seen_x, seen_y):
+        """Equal-tailed ends; what was not `seen` in any row may be missing altogether.
+
+        Half a pseudo-row of a share that hardly exists would move the end that it draws inwards.
+        """
+        (low, high), (lowest, highest) = self.interval(level), self.limits(level)
+        return (
+            np.where(seen_x, low, np.minimum(low, lowest)),
+            np.where(seen_y, high, np.maximum(high, highest)),
+        )
+
+    def limits(self, level):
+        """Lower end without any X, and upper end without any Y."""
+        p = (1 + level) / 2
+        lowest = -self.loss * beta_quantile(p, self.y, self.rest)
+        return lowest, self.gain * beta_quantile(p, self.x, self.rest)
 
     def given(self, m, s, rows):
         """P(gain * X - loss * Y <= m), given the sum of X and Y, of shape (rows, nodes)."""

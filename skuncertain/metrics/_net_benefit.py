@@ -320,7 +320,8 @@ def net_benefit_curve(
     pseudo = collapse(_pseudo_rows(prior, rows.options, counts.counts), index)
     cells, odds = collapse(counts.counts.astype(float), index), places / (1 - places)
     if prevalence is None:
-        found = _of_dirichlet(cells, odds, pseudo, omega, level)
+        auto = isinstance(prior, str) and prior == "auto"
+        found = _of_dirichlet(cells, odds, pseudo, omega, level, auto)
         found["treat_all"] = _treat_all(cells, odds, pseudo, prior, level)
     else:
         found = _at_prevalence(cells, odds, pseudo, omega, level, prevalence)
@@ -459,7 +460,7 @@ def _weights(options, folds, places, prevalence):
     }
 
 
-def _of_dirichlet(cells, odds, pseudo, omega, level):
+def _of_dirichlet(cells, odds, pseudo, omega, level, calibrated):
     """Intervals and probabilities where all cells are one Dirichlet."""
     one = np.ones(odds.size)
     weights = omega or {"net_benefit": one, "difference": one}
@@ -473,17 +474,21 @@ def _of_dirichlet(cells, odds, pseudo, omega, level):
         than_none = beta_cdf(above, fp, tp, complement=threshold)
         return than_none, beta_cdf(threshold, fn, tn, complement=above)
 
+    def ends(contrast, *seen):
+        return contrast.calibrated(level, *seen) if calibrated else contrast.interval(level)
+
+    some_tp, some_fn, some_fp, some_tn = (cell > 0 for cell in cells)
     tp, fn, fp, tn = shapes(weights["net_benefit"])
-    model = Contrast(tp, fp, fn + tn, one, odds).interval(level)
+    model = ends(Contrast(tp, fp, fn + tn, one, odds), some_tp, some_fp)
     than_none = better(tp, fn, fp, tn)[0]
     tp, fn, fp, tn = shapes(weights["difference"])
-    difference = Contrast(tn, fn, tp + fp, odds, one).interval(level)
+    difference = ends(Contrast(tn, fn, tp + fp, odds, one), some_tn, some_fn)
     than_all = better(tp, fn, fp, tn)[1]
     return {
         "net_benefit": model,
         "difference": difference,
         # Quantiles of the smaller one of both would lie too low where both are alike.
-        "gain": [np.minimum(*ends) for ends in zip(model, difference, strict=True)],
+        "gain": [np.minimum(*both) for both in zip(model, difference, strict=True)],
         "p_above_none": than_none,
         "p_above_all": than_all,
         "p_useful": np.multiply(*better(*shapes(np.minimum(*weights.values())))),
