@@ -8,7 +8,7 @@ of .1, where the numbers of both classes are fixed. A cell is *low* if its cover
 for sure: the one-sided 99 % upper limit of Clopper and Pearson is below. *Enough rows* are at least
 10 positives and 10 rows that are called positive, as expected.
 
-    python benchmarks/net_benefit_coverage.py [--set first second third] [--write docs/benchmark_tables]
+    python benchmarks/net_benefit_coverage.py [--set third] [--write docs/benchmark_tables]
 """
 
 import argparse

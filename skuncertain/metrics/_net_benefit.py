@@ -231,7 +231,8 @@ class NetBenefitCurve(HasReport):
 
     def _prior_text(self):
         if isinstance(self.prior, str) and self.prior == "auto":
-            return "default (half a row per cell)"
+            ends = "; calibrated ends" if self.prevalence is None else ""
+            return f"default (half a row per cell{ends})"
         return describe_prior(self.prior)
 
     def _method_text(self):
@@ -271,7 +272,8 @@ def net_benefit_curve(
     level : float, default=0.95
         Probability of every interval. They are pointwise and equal-tailed.
     prior : str, float or array-like of shape (2, 2), default="auto"
-        Pseudo-rows per cell, see :meth:`ConfusionCounts.posterior`; here "auto" is half a row.
+        Pseudo-rows per cell, see :meth:`ConfusionCounts.posterior`. Here "auto" is half a row, and
+        a cell without a row moves no end inwards.
     prevalence : float, default=None
         Share of positives in the population that is meant, if it is known. By default it is that
         of the rows, as uncertain as they leave it.

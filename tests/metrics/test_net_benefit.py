@@ -105,7 +105,7 @@ def test_intervals_are_those_of_dirichlet_draws(table):
     rng = np.random.default_rng(sum(table))
     tp, fn, fp, tn = rng.dirichlet(np.array(table) + 0.5, size=size).T
     y, proba = rows_of(table)
-    curve = net_benefit_curve(y, proba, thresholds=PLACES, level=level)
+    curve = net_benefit_curve(y, proba, thresholds=PLACES, level=level, prior="jeffreys")
     error = 5 * np.sqrt(0.05 * 0.95 / size)
     for k, t in enumerate(PLACES):
         odds = t / (1 - t)
@@ -121,6 +121,29 @@ def test_intervals_are_those_of_dirichlet_draws(table):
         assert curve.p_above_all[k] == pytest.approx(np.mean(difference > 0), abs=error_p)
         useful = np.mean((benefit > 0) & (difference > 0))
         assert curve.p_useful[k] == pytest.approx(useful, abs=error_p)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_cells_that_were_not_seen_move_no_end_inwards(table):
+    y, proba = rows_of(table)
+    found = net_benefit_curve(y, proba, thresholds=PLACES)
+    plain = net_benefit_curve(y, proba, thresholds=PLACES, prior="jeffreys")
+    tp, fn, fp, tn = table
+    odds = found.thresholds / (1 - found.thresholds)
+    # Weights of the cell that counts for and of the one that counts against, and the other rows.
+    asked = {"net_benefit": (tp, fp, 1.0, odds), "difference": (tn, fn, odds, 1.0)}
+    for name, (more, less, gain, loss) in asked.items():
+        rest = sum(table) - more - less + 1
+        low, high = plain.low[name], plain.high[name]
+        if not more:
+            low = -loss * beta.ppf(0.975, less + 0.5, rest)
+            assert np.all(low <= plain.low[name])
+        if not less:
+            high = gain * beta.ppf(0.975, more + 0.5, rest)
+            assert np.all(high >= plain.high[name])
+        np.testing.assert_allclose(found.low[name], low, atol=1e-9)
+        np.testing.assert_allclose(found.high[name], high, atol=1e-9)
+    np.testing.assert_allclose(found.p_useful, plain.p_useful)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -319,7 +342,7 @@ def test_results_are_portable(monkeypatch):
     assert frame.loc[0.3, "p_useful"] == curve.p_useful[2]
     text = str(curve.report(digits=2))
     assert "pointwise" in text
-    assert "default (half a row per cell)" in text
+    assert "default (half a row per cell; calibrated ends)" in text
     low, high = curve.low["net_benefit"][2], curve.high["net_benefit"][2]
     assert f"{curve.values['net_benefit'][2]:.2f} [{low:.2f}, {high:.2f}]" in text
     assert "25 of 99 thresholds" in str(net_benefit_curve(y, proba).report())
