@@ -306,8 +306,8 @@ def net_benefit_curve(
     >>> proba = rng.uniform(size=500)
     >>> y = (rng.uniform(size=500) < proba).astype(int)
     >>> curve = net_benefit_curve(y, proba, thresholds=[0.3])
-    >>> curve.low["gain"].round(3), curve.p_useful.round(3)
-    (array([0.01]), array([0.999]))
+    >>> curve.low["gain"].round(3), curve.high["gain"].round(3)
+    (array([0.03]), array([0.07]))
     """
     level, prior = check_level(level), check_prior(prior, 2)
     if prevalence is not None:
