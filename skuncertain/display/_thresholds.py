@@ -29,6 +29,8 @@ class AlongThresholds(Display):
     _wanted: ClassVar[type]
     _field: ClassVar[str]
     _response: ClassVar[str] = "auto"
+    threshold_lines_: list
+    all_lines_: list
 
     @classmethod
     def _of_results(cls, given, ax, name, plot_kwargs):
@@ -81,7 +83,7 @@ class AlongThresholds(Display):
         return cls.from_predictions(y, scores, **options)
 
     @classmethod
-    def from_predictions(cls, y_true: ArrayLike, y_score: Any, **options: Any) -> Self:
+    def from_predictions(cls, y_true: ArrayLike, *args: Any, **options: Any) -> Self:
         """Plot from true labels and scores; every display has options of its own."""
         raise NotImplementedError
 
