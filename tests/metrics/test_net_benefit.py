@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binom
 from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -218,6 +218,24 @@ def test_intervals_hold_the_observed_value_and_stay_in_range():
         assert np.all(curve.high["net_benefit"] <= 1)
         assert np.all(curve.high["difference"] <= odds)
         assert np.all(curve.low["difference"] >= -1)
+
+
+@pytest.mark.slow
+def test_coverage(global_random_seed):
+    # 600 samples: at a coverage of 93 % 536 hits or fewer have a probability below .001.
+    rng, runs, n, t = np.random.default_rng(global_random_seed), 600, 150, 0.2
+    shares = np.array([0.13, 0.05, 0.12, 0.70])  # tp, fn, fp, tn
+    odds = t / (1 - t)
+    benefit, difference = shares[0] - odds * shares[2], odds * shares[3] - shares[1]
+    truth = {"net_benefit": benefit, "difference": difference, "gain": min(benefit, difference)}
+    truth["treat_all"] = benefit - difference
+    hits = dict.fromkeys(truth, 0)
+    for table in rng.multinomial(n, shares, size=runs):
+        curve = net_benefit_curve(*rows_of(table), thresholds=[t])
+        for name, value in truth.items():
+            hits[name] += int(curve.low[name][0] <= value <= curve.high[name][0])
+    assert binom.cdf(536, runs, 0.93) < 1e-3
+    assert min(hits.values()) > 536
 
 
 def test_nested_levels():
