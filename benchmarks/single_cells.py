@@ -12,7 +12,6 @@ import warnings
 from pathlib import Path
 
 import fold_questions
-import numpy as np
 import paired_folds
 from lab.coverage import folds_of, pooled_interval
 from lab.pairs import simulate_pair
