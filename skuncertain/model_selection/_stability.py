@@ -226,13 +226,30 @@ def optimism(matrices, tested, n_repeats):
 
     `tested` is the confusion matrix of the tests of the reference rows, each once.
     """
-    folds = matrices.shape[-4] / n_repeats
-    shown = matrices.sum(axis=(-4, -3)) / n_repeats  # every row by K models, K - 1 of which know it
-    learnt = (shown - tested) / max(folds - 1, 1)
+    learnt = _on_learnt_rows(matrices, tested, n_repeats)
     errors = [
         part.sum(axis=(-2, -1)) - np.trace(part, axis1=-2, axis2=-1) for part in (tested, learnt)
     ]
     return np.clip((errors[0] - errors[1]) / (errors[0] + 2), 0.0, 1.0)
+
+
+def gain_of_tests(matrices, tested, slope, n_repeats):
+    """Metric on tested rows minus that on rows that the models learnt from, linear in the cells.
+
+    `slope` are the derivatives with respect to the cells of the reference rows.
+    """
+    learnt = _on_learnt_rows(matrices, tested, n_repeats)
+    rows = learnt.sum(axis=-1, keepdims=True)
+    # A fold that failed is not tested: classes count as often as they were.
+    weight = tested.sum(axis=-1, keepdims=True) / np.where(rows > 0, rows, 1.0)
+    return (slope * (tested - weight * learnt)).sum(axis=(-2, -1))
+
+
+def _on_learnt_rows(matrices, tested, n_repeats):
+    """Mean confusion matrix of the models on rows that they learnt from."""
+    folds = matrices.shape[-4] / n_repeats
+    shown = matrices.sum(axis=(-4, -3)) / n_repeats  # every row by K models, K - 1 of which know it
+    return (shown - tested) / max(folds - 1, 1)
 
 
 # --------------------------------------------------------------------------------------------------
