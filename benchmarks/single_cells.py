@@ -8,6 +8,10 @@ The comparison of cell "stump-levels" was too sure, and its rule was changed (`t
 skuncertain/model_selection/_fold_variance.py, chosen on cells of paired_folds.py). The cells of
 fresh_pairs have two populations that no rule was chosen on, 500 runs each.
 
+The warning of a learner that may stop predicting a class came too seldom in cell
+"random-stump-wavy". Its new limits were chosen on cells of fold_questions.py; fresh_folds has
+others, with 300 runs each: learners that were expected to collapse, and some that were not.
+
     python benchmarks/single_cells.py [--folder FOLDER]
 """
 
@@ -18,23 +22,30 @@ from pathlib import Path
 import fold_questions
 import numpy as np
 import paired_folds
+from fold_questions import scaled, tree
 from lab import generators as g
 from lab.coverage import folds_of, pooled_interval
 from lab.pairs import PairCell, simulate_pair
-from lab.simulate import simulate
+from lab.simulate import Cell, simulate
 from scipy import stats
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 from skuncertain.comparison._paired import PairedCounts
+from skuncertain.model_selection._stability import Stability
 
 REPLICATIONS, SEED = 2_000, 9101
 PAIRS = ("stump-levels", "logistic-levels")
 FOLDS = ("random-stump-wavy", "random-stump-skewed")
-FRESH_REPLICATIONS, FRESH_SEED = 500, 9203
+FRESH_REPLICATIONS, FRESH_FOLD_REPLICATIONS, FRESH_SEED = 500, 300, 9203
 LEARNERS = {
     "stump": paired_folds.STUMP, "tree": paired_folds.TREE, "knn5": paired_folds.KNN,
     "logistic": paired_folds.LOGIT,
 }  # fmt: skip
 POPULATIONS = {"votes": g.votes(6, 3, 0.35), "crescents": g.crescents(4, 0.6)}
+LDA, PERCEPTRON = LinearDiscriminantAnalysis(), scaled(Perceptron(max_iter=8, tol=None))
 # rows of the classes and folds
 SIZES = {"votes": (((50, 50), 10), ((110, 90), 5)), "crescents": (((60, 40), 5), ((100, 100), 10))}
 
@@ -47,6 +58,43 @@ def fresh_pairs():
                 yield PairCell(
                     f"{name}-{population}-{sum(counts)}", make, learner, counts, k, n_test=500
                 )
+
+
+FRESH_FOLDS = [
+    # name, population, learner, rows of the classes, folds
+    ("stump-votes-rare", POPULATIONS["votes"], paired_folds.STUMP, (130, 70), 10),
+    ("stump-votes-rarer", g.votes(6, 2, 0.5), paired_folds.STUMP, (75, 25), 5),
+    ("stump-crescents-rare", POPULATIONS["crescents"], paired_folds.STUMP, (75, 25), 10),
+    ("depth2-votes-rare", POPULATIONS["votes"], tree(max_depth=2), (120, 40), 10),
+    ("logistic-votes-rare", POPULATIONS["votes"], LogisticRegression(C=0.1), (80, 20), 10),
+    ("svm-votes-rare", g.votes(8, 4, 0.4), SVC(), (90, 20), 10),
+    ("ridge-votes-rare", POPULATIONS["votes"], RidgeClassifier(alpha=50.0), (75, 25), 5),
+    ("knn9-votes-rare", g.votes(8, 4, 0.4), KNeighborsClassifier(9), (100, 25), 10),
+    ("three-lda-rare", g.clouds(3, 4, 0.8, seed=11), LDA, (80, 50, 12), 10),
+    ("stump-votes", POPULATIONS["votes"], paired_folds.STUMP, (60, 60), 10),
+    ("stump-crescents", POPULATIONS["crescents"], paired_folds.STUMP, (60, 60), 5),
+    ("depth2-crescents", POPULATIONS["crescents"], tree(max_depth=2), (90, 60), 10),
+    ("balanced-tree-votes", POPULATIONS["votes"], fold_questions.BALANCED, (120, 60), 10),
+    ("lda-crescents", POPULATIONS["crescents"], LDA, (80, 40), 5),
+    ("perceptron-crescents", POPULATIONS["crescents"], PERCEPTRON, (80, 60), 10),
+    ("tree-crescents", POPULATIONS["crescents"], paired_folds.TREE, (70, 50), 10),
+]
+
+
+def fresh_folds():
+    """Learners that may stop predicting a class, and some that do not."""
+    for name, make, learner, counts, k in FRESH_FOLDS:
+        yield Cell(name, make, learner, counts, k, n_test=2_000)
+
+
+def warned_before(found):
+    """Runs that warned by the rule before: three standard errors for every learner."""
+    margins, models = found["margins"], found["models"]
+    k = margins.shape[1]
+    missing = (models.sum(axis=(2, 3)) == 0).any(axis=(1, 2))
+    mean = margins.mean(axis=1)
+    spread = np.sqrt((k - 1) / k * np.square(margins - mean[:, None]).sum(axis=1))
+    return missing | (mean < 3 * spread).any(axis=1)
 
 
 def limits(hits, number, level=0.95):
@@ -108,11 +156,28 @@ def main():
     results = simulate(chosen, REPLICATIONS, SEED + 1, folder / "folds", n_jobs=1)
     for cell in chosen:
         found = results[cell.name]
-        share = fold_questions.collapses(found)
-        warned = shown(int(found["warned"].sum()), len(found["warned"]))
-        print(cell.name, f"collapse {share:.3f} warned {warned}")
+        tell_warnings(cell, found)
         for metric in fold_questions.TWO:
             print(cell.name, metric, shown(*covered(cell, found, metric)), flush=True)
+    chosen = list(fresh_folds())
+    results = simulate(
+        chosen, FRESH_FOLD_REPLICATIONS, FRESH_SEED + 1, folder / "fresh_folds", n_jobs=1
+    )
+    for cell in chosen:
+        tell_warnings(cell, results[cell.name])
+
+
+def tell_warnings(cell, found):
+    """Share of models without a class, and of runs that warned, by the rule and by that before."""
+    number = len(found["margins"])
+    now = sum(
+        bool(Stability(models.astype(float), tuple(range(models.shape[-1])), margins).vanishing())
+        for models, margins in zip(found["models"], found["margins"], strict=True)
+    )
+    before = int(warned_before(found).sum())
+    share = 100 * fold_questions.collapses(found)
+    print(f"{cell.name} collapse {share:.1f} warned {shown(now, number)}",
+          f"before {shown(before, number)}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":
