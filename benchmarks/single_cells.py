@@ -12,10 +12,11 @@ The warning of a learner that may stop predicting a class came too seldom in cel
 "random-stump-wavy". Its new limits were chosen on cells of fold_questions.py; fresh_folds has
 others, with 300 runs each: learners that were expected to collapse, and some that were not.
 
-    python benchmarks/single_cells.py [--folder FOLDER]
+    python benchmarks/single_cells.py [--folder FOLDER] [--write docs/benchmark_tables]
 """
 
 import argparse
+import json
 import warnings
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
+from tables import restructured
 
 from skuncertain.comparison._paired import PairedCounts
 from skuncertain.model_selection._stability import Stability
@@ -133,51 +135,73 @@ def covered(cell, found, metric):
     return int(((true >= low) & (true <= high)).sum()), len(true)
 
 
+def counted(cell, number, seed, folder):
+    """False alarms of a cell by metric, from the file beside its simulation if they are there."""
+    found = simulate_pair(cell, number, seed, folder)
+    path = Path(folder) / f"{cell.name}.json"
+    if not path.exists():
+        counts = {metric: alarms(found, metric) for metric in paired_folds.METRICS}
+        path.write_text(json.dumps(counts), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def pair_table(folder):
+    """False alarms in %, with 95 % limits, of the cells that were run again and of fresh ones."""
+    pairs = {cell.name: cell for cell in paired_folds.all_cells()}
+    table, rates = [], []
+    for k, name in enumerate(PAIRS):
+        hits = counted(pairs[name], REPLICATIONS, (SEED, k), folder / "pairs")
+        table.append([f"{name} again", *(shown(hit, REPLICATIONS) for hit in hits.values())])
+    for k, cell in enumerate(fresh_pairs()):
+        seed = (FRESH_SEED, k)
+        hits = counted(cell, FRESH_REPLICATIONS, seed, folder / "fresh_pairs")
+        table.append([cell.name, *(shown(hit, FRESH_REPLICATIONS) for hit in hits.values())])
+        rates.append([100 * hit / FRESH_REPLICATIONS for hit in hits.values()])
+    table.append(["mean of the fresh cells", *(f"{rate:.1f}" for rate in np.mean(rates, axis=0))])
+    return ["cell", *paired_folds.METRICS], table
+
+
+def warning_table(folder):
+    """Runs that warned in %, by the rule and by that before."""
+    cells = {cell.name: cell for cell in fold_questions.SETS["fresh"][0]()}
+    again, fresh = [cells[name] for name in FOLDS], list(fresh_folds())
+    results = simulate(again, REPLICATIONS, SEED + 1, folder / "folds", n_jobs=1)
+    number, seed = FRESH_FOLD_REPLICATIONS, FRESH_SEED + 1
+    results |= simulate(fresh, number, seed, folder / "fresh_folds", n_jobs=1)
+    table = []
+    for cell in [*again, *fresh]:
+        found = results[cell.name]
+        share, n = 100 * fold_questions.collapses(found), len(found["margins"])
+        before = shown(int(warned_before(found).sum()), n)
+        name = f"{cell.name} again" if cell in again else cell.name
+        table.append([name, f"{share:.1f}", shown(warned(found), n), before])
+    for cell in again:
+        for metric in fold_questions.TWO:
+            print(cell.name, metric, shown(*covered(cell, results[cell.name], metric)))
+    return ["cell", "models without a class", "warned", "by the rule before"], table
+
+
+def warned(found):
+    """Number of runs that warn."""
+    labels = tuple(range(found["models"].shape[-1]))
+    return sum(
+        bool(Stability(models.astype(float), labels, margins).vanishing())
+        for models, margins in zip(found["models"], found["margins"], strict=True)
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default="benchmarks/.results/single_cells")
+    parser.add_argument("--write", help="folder for the tables")
     options = parser.parse_args()
-    folder = Path(options.folder)
-    pairs = {cell.name: cell for cell in paired_folds.all_cells()}
-    for k, name in enumerate(PAIRS):
-        found = simulate_pair(pairs[name], REPLICATIONS, (SEED, k), folder / "pairs")
-        for metric in paired_folds.METRICS:
-            print(name, metric, shown(alarms(found, metric), len(found["y"])), flush=True)
-    rates = {metric: [] for metric in paired_folds.METRICS}
-    for k, cell in enumerate(fresh_pairs()):
-        found = simulate_pair(cell, FRESH_REPLICATIONS, (FRESH_SEED, k), folder / "fresh_pairs")
-        for metric, values in rates.items():
-            values.append(alarms(found, metric))
-            print(cell.name, metric, shown(values[-1], FRESH_REPLICATIONS), flush=True)
-    for metric, values in rates.items():
-        print("fresh", metric, f"mean {100 * np.mean(values) / FRESH_REPLICATIONS:.2f}")
-    cells = {cell.name: cell for cell in fold_questions.SETS["fresh"][0]()}
-    chosen = [cells[name] for name in FOLDS]
-    results = simulate(chosen, REPLICATIONS, SEED + 1, folder / "folds", n_jobs=1)
-    for cell in chosen:
-        found = results[cell.name]
-        tell_warnings(cell, found)
-        for metric in fold_questions.TWO:
-            print(cell.name, metric, shown(*covered(cell, found, metric)), flush=True)
-    chosen = list(fresh_folds())
-    results = simulate(
-        chosen, FRESH_FOLD_REPLICATIONS, FRESH_SEED + 1, folder / "fresh_folds", n_jobs=1
-    )
-    for cell in chosen:
-        tell_warnings(cell, results[cell.name])
-
-
-def tell_warnings(cell, found):
-    """Share of models without a class, and of runs that warned, by the rule and by that before."""
-    number = len(found["margins"])
-    now = sum(
-        bool(Stability(models.astype(float), tuple(range(models.shape[-1])), margins).vanishing())
-        for models, margins in zip(found["models"], found["margins"], strict=True)
-    )
-    before = int(warned_before(found).sum())
-    share = 100 * fold_questions.collapses(found)
-    print(f"{cell.name} collapse {share:.1f} warned {shown(now, number)}",
-          f"before {shown(before, number)}", flush=True)  # fmt: skip
+    for name, make in (("single_pairs", pair_table), ("single_warnings", warning_table)):
+        header, table = make(Path(options.folder))
+        for line in [header, *table]:
+            print(" | ".join(line))
+        if options.write:
+            path = Path(options.write) / f"{name}.rst.inc"
+            path.write_text(restructured(header, table), encoding="utf-8")
 
 
 if __name__ == "__main__":
