@@ -185,6 +185,17 @@ def votes(d, k, share):
     return by_class(draw)
 
 
+def grades(d, k, shift):
+    """Features with three levels, k of which are higher in class 1."""
+
+    def draw(rng, n, c):
+        likely = np.full(d, 0.5)
+        likely[:k] += shift * (c - 0.5)
+        return rng.binomial(2, likely, (n, d)).astype(float)
+
+    return by_class(draw)
+
+
 def crescents(d, noise):
     """Two half circles that reach into each other, and features that tell nothing."""
 

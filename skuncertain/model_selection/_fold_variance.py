@@ -215,7 +215,10 @@ def rules_of_pairs(moved, optimism, alike, gain, n_folds):
     return {
         "factor": np.minimum(_mean_of_pairs(factor), _MOST_FACTOR),
         "part": _mean_of_pairs(part) * between,
-        "tipped": _TIPPED * _mean_of_pairs(repeated) * np.square(gain - gain[:, None]),
+        # Only if both do: what a tree knows by heart, a stump beside it need not explain.
+        "tipped": _TIPPED
+        * np.minimum(repeated[:, None], repeated)
+        * np.square(gain - gain[:, None]),
         "movement": np.maximum(moved[:, None], moved),
     }
 
