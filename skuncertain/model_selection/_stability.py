@@ -102,23 +102,21 @@ class Stability:
                 continue
             if (predicted[:, c] == 0).any():
                 found.append((label, None))
-            elif self._is_near(c):
+            elif self.margins is not None and self._is_near(self.margins, c):
                 found.append((label, self._distance(self.margins[:, c])))
         return found
 
-    def _is_near(self, c):
+    def _is_near(self, margins, c):
         """Whether the surest rows of a class may change sides."""
-        if self.margins is None:
-            return False
         away = float(alike(self.counts, self.n_repeats)) - _DIFFER
         repeats = min(max(away / (_REPEAT - _DIFFER), 0.0), 1.0)
-        near = self._distance(self.margins[:, c]) < _FAR + repeats * (_FARTHER - _FAR)
+        near = self._distance(margins[:, c]) < _FAR + repeats * (_FARTHER - _FAR)
         if not near or len(self.labels) != 2 or repeats == 1:
             return near
         # Scores of some learners have another unit in every model, but the place between the
         # surest rows of both classes has none.
         with np.errstate(divide="ignore", invalid="ignore"):
-            place = self.margins[:, c] / self.margins.sum(axis=1)
+            place = margins[:, c] / margins.sum(axis=1)
         return not np.isfinite(place).all() or (1 - repeats) * self._distance(place) < _FAR
 
     def _distance(self, margin):
