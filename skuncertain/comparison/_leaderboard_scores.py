@@ -40,7 +40,7 @@ class ScoreBoard:
     @classmethod
     def read(cls, names, entries, y_true, metric, labels, pos_label):
         """Read the scores of all models."""
-        said = [f"model {name!r}" for name in names]
+        said = [f"results[{name!r}]" for name in names]
         rows = read_scores(y_true, entries, metric, said, labels, pos_label, "results")
         estimates = [checked_estimate(metric, one) for one in rows]
         pairs = zip(rows, estimates, strict=True)

@@ -14,9 +14,8 @@ from skuncertain.comparison._score_gap import (
     ranking_variance,
     what_counts,
 )
-from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._row_scores import RowScores, scores_called
 from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._score_posterior import checked_estimate, question_of_scores
 from skuncertain.posteriors._about import About
@@ -43,14 +42,10 @@ def refuse_folds(metric, folds, models):
 
 def read_scores(y_true, scores, metric, names, labels, pos_label, parameter=None):
     """Checked rows of every model; errors name the model, or the parameter that holds them all."""
-    found = []
+    about, found = {"labels": labels, "pos_label": pos_label}, []
     for name, score in zip(names, scores, strict=True):
-        try:
-            found.append(RowScores.of(y_true, score, metric, labels=labels, pos_label=pos_label))
-        except InvalidParameterError as error:
-            told, where = error.message.replace("y_score", name), error.parameter
-            where = (parameter or name) if where == "y_score" else where
-            raise InvalidParameterError(told, where, error.remedy) from None
+        with scores_called(name, parameter):
+            found.append(RowScores.of(y_true, score, metric, **about))
     return found
 
 

@@ -15,6 +15,7 @@ from skuncertain.comparison._leaderboard import Leaderboard
 from skuncertain.display._base import Display
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._credible import metric_posterior
 from skuncertain.metrics._registry import get_metric, named_metrics
 from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._score_posterior import score_posterior
@@ -177,8 +178,9 @@ class FromCounts:
                 "sample_weight",
                 "sample_weight cannot be combined with metrics of scores or probabilities.",
             )
+            about = {"labels": labels, "pos_label": pos_label}
             posteriors = {
-                name: score_posterior(y_true, y_pred, metric, labels=labels, pos_label=pos_label)
+                name: metric_posterior(y_true, y_pred, metric=metric, **about)
                 for name, metric in scored.items()
             }
             return cls._from_scores(posteriors, **options)

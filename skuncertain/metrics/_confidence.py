@@ -49,7 +49,7 @@ from skuncertain.metrics._credible import counts_of, refuse_counts
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import count_metric, get_metric
-from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._row_scores import RowScores, scores_called
 from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._score_posterior import checked_estimate, question_of_scores
 from skuncertain.posteriors._about import About
@@ -237,7 +237,8 @@ def bootstrap_distribution(
 
 def _scored_rows(metric, y_true, y_score, labels, pos_label):
     refuse_counts(metric, y_true, y_score)
-    return RowScores.of(y_true, y_score, metric, labels=labels, pos_label=pos_label)
+    with scores_called("y_pred"):
+        return RowScores.of(y_true, y_score, metric, labels=labels, pos_label=pos_label)
 
 
 def _of_scores(metric, rows, resampling, groups):

@@ -30,6 +30,7 @@ from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL, rate_pair
 from skuncertain.metrics._registry import count_metric, get_metric
+from skuncertain.metrics._row_scores import scores_called
 from skuncertain.metrics._score_metrics import ScoreMetric, data_needed
 from skuncertain.metrics._score_posterior import score_posterior
 from skuncertain.posteriors._about import About
@@ -110,7 +111,8 @@ def metric_posterior(
         others = {"model": model != "dirichlet", "prevalence": prevalence, "groups": groups}
         others |= {"sample_weight": sample_weight, "n_draws": n_draws}
         _refuse_for_scores(found, y_true, y_pred, prior, others)
-        return score_posterior(y_true, y_pred, found, labels=labels, pos_label=pos_label)
+        with scores_called("y_pred"):
+            return score_posterior(y_true, y_pred, found, labels=labels, pos_label=pos_label)
     counts = counts_of(
         y_true, y_pred, groups, labels=labels, pos_label=pos_label, sample_weight=sample_weight
     )

@@ -9,10 +9,9 @@ import numpy as np
 
 from skuncertain._reporting.build import interval_cell, section
 from skuncertain._utils.validation import as_array, refuse_if
-from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._labels import as_labels, check_pos_label, sorted_labels, to_numpy
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._row_scores import RowScores, scores_called
 from skuncertain.metrics._score_posterior import posterior_of_rows
 
 _LOSSES = ("log_loss", "brier_score")
@@ -69,12 +68,8 @@ class ScoredPart:
     def rows(self, metric):
         """Rows for a metric; errors are about `y_proba`."""
         about = {"labels": self.labels, "pos_label": self.pos_label}
-        try:
+        with scores_called("y_proba"):
             return RowScores.of(self.y_true, self.y_proba, metric, **about)
-        except InvalidParameterError as error:
-            told, where = error.message.replace("y_score", "y_proba"), error.parameter
-            where = "y_proba" if where == "y_score" else where
-            raise InvalidParameterError(told, where, error.remedy) from None
 
     def predicted(self):
         """Class with the highest probability of every row, the first one of equal ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,6 +118,17 @@ class RowScores:
             columns[:, positive] = scores
             scores = columns
         return cls(encode(y, labels, "y_true"), scores, labels, positive, y, scores)
+
+
+@contextmanager
+def scores_called(name, parameter=None):
+    """Errors about scores speak of `name`, which the caller calls them, and are of `parameter`."""
+    try:
+        yield
+    except InvalidParameterError as error:
+        told = error.message.replace("y_score", name)
+        where = (parameter or name) if error.parameter == "y_score" else error.parameter
+        raise InvalidParameterError(told, where, error.remedy) from None
 
 
 def _positive(metric, labels, pos_label, scores):
