@@ -268,7 +268,11 @@ def test_the_smaller_loss_is_better(global_random_seed):
 @pytest.mark.parametrize(
     ("options", "parameter", "told"),
     [
-        ({"metric": "log_loss", "results": {"a": P, "b": P + 1}}, "results", r"results\['b'\] must hold"),
+        (
+            {"metric": "log_loss", "results": {"a": P, "b": P + 1}},
+            "results",
+            r"results\['b'\] must hold",
+        ),
         ({"metric": "log_loss", "folds": 5}, "metric", "not in folds"),
         ({"metric": "log_loss", "prior": 2.0}, "prior", "prior is for counts"),
         ({"metric": "roc_auc", "y_true": None}, "results", "ndarray"),
