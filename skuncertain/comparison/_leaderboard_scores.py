@@ -10,7 +10,12 @@ import numpy as np
 
 from skuncertain._numerics.fold_ranking import tie_groups
 from skuncertain.comparison._leaderboard_ranks import row_draws
-from skuncertain.comparison._score_gap import gap_of, ranking_variance, what_counts
+from skuncertain.comparison._score_gap import (
+    gap_of,
+    loss_influence,
+    ranking_variance,
+    what_counts,
+)
 from skuncertain.comparison._score_pairs import hits_of, read_scores, refuse_prior
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._score_posterior import checked_estimate, of_rows, question_of_scores
@@ -89,10 +94,11 @@ class ScoreBoard:
     def _differences(self):
         """Variances of the differences of all pairs, and the smallest degrees of freedom."""
         if self.metric.family != "ranking":
-            influence = np.array([one.influence for one in self.estimates])
-            products = influence @ influence.T
-            own = np.diag(products)
-            variance = np.maximum(own[:, None] + own - 2 * products, 0.0)
+            variance = _squared_distances([one.influence for one in self.estimates])
+            if self.metric.family == "skill":
+                pairs = zip(self.rows, self.estimates, strict=True)
+                least = _squared_distances([loss_influence(self.metric, *pair) for pair in pairs])
+                variance = np.maximum(variance, least)
             return variance, min(one.df for one in self.estimates)
         variance, df = np.zeros((self.n_groups,) * 2), np.inf
         for i, j in combinations(range(self.n_groups), 2):
@@ -112,3 +118,11 @@ class ScoreBoard:
         if self.metric.family == "share":
             return f"{number:g} pseudo-rows per kind of agreement"
         return "none: covariance of the influences"
+
+
+def _squared_distances(influences):
+    """Sums of squared differences of all pairs."""
+    influence = np.array(influences)
+    products = influence @ influence.T
+    own = np.diag(products)
+    return np.maximum(own[:, None] + own - 2 * products, 0.0)

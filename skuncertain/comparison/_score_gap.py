@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 from skuncertain._numerics.delong import mean_of
 from skuncertain.metrics._ranking import NORMAL_DF, logit_scale
+from skuncertain.metrics._registry import get_metric
 from skuncertain.posteriors._student_normal import NormalPosterior, StudentDifferencePosterior
 
 
@@ -57,6 +58,20 @@ def _hidden(found):
         if spread == 0 or logit_scale(found) <= spread * (1 + 1e-12):
             return 0.0
     return max(_perfect_variance(found.size, found.chance) - found.variance, 0.0)
+
+
+_LOSS_OF = {"d2_log_loss_score": "log_loss", "d2_brier_score": "brier_score"}
+
+
+def loss_influence(metric, rows, found):
+    """Influences on a skill if the loss of the class frequencies were known.
+
+    Both models are measured by the same frequencies, so the better one has the smaller loss. With
+    few rows of a class the influences of the ratio say too little: they vary at least as losses do.
+    """
+    loss = get_metric(_LOSS_OF[metric.name]).estimate(rows)
+    plain = loss.value / (1 - found.value) if found.value < 1 else 1.0  # a skill of 1 has no losses
+    return loss.influence / plain
 
 
 def difference_around(place, variance, df, about, *, normal=False):

@@ -11,6 +11,7 @@ from skuncertain.comparison._result import judge
 from skuncertain.comparison._score_gap import (
     difference_around,
     gap_of,
+    loss_influence,
     ranking_variance,
     what_counts,
 )
@@ -71,7 +72,7 @@ def compare_scores(y_true, score_a, score_b, metric, *, rope, prior, labels, pos
     refuse_prior(metric, prior)
     counted = [what_counts(metric, *pair) for pair in zip(rows, (left, right), strict=True)]
     gap, alike = gap_of(left, right), np.array_equal(*counted)
-    place, variance = (0.0, 0.0) if alike else (gap.value, _variance(metric, left, right, gap))
+    place, variance = (0.0, 0.0) if alike else (gap.value, _variance(metric, rows, left, right))
     difference, freedom = difference_around(place, variance, gap.df, about, normal=alike)
     return judge(
         difference,
@@ -82,9 +83,16 @@ def compare_scores(y_true, score_a, score_b, metric, *, rope, prior, labels, pos
     )
 
 
-def _variance(metric, left, right, gap):
+def _variance(metric, rows, left, right):
     """Variance of the difference of two estimates."""
-    return ranking_variance(left, right, gap) if metric.family == "ranking" else gap.variance
+    gap = gap_of(left, right)
+    if metric.family == "ranking":
+        return ranking_variance(left, right, gap)
+    if metric.family == "skill":
+        pairs = zip(rows, (left, right), strict=True)
+        first, second = (loss_influence(metric, *pair) for pair in pairs)
+        return max(gap.variance, float(np.square(second - first).sum()))
+    return gap.variance
 
 
 def refuse_prior(metric, prior):

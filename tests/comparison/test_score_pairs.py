@@ -127,6 +127,19 @@ def test_a_constant_difference_has_no_silent_zero_width():
         result.interval()
 
 
+@pytest.mark.parametrize("name", ["d2_log_loss_score", "d2_brier_score"])
+def test_a_skill_is_never_surer_than_its_loss(name, global_random_seed):
+    """The class frequencies are the same for both models: the skill divides losses by them."""
+    y, (a, b) = models(global_random_seed, n=60)
+    loss = name.removeprefix("d2_").removesuffix("_score").replace("brier", "brier_score")
+    skill, losses_ = (compare_paired(y, a, b, metric=m) for m in (name, loss))
+    sure = [max(result.p_better, result.p_worse) for result in (skill, losses_)]
+    assert 0.5 < sure[0] <= sure[1] + 1e-12
+    assert (skill.p_better > 0.5) == (losses_.p_better > 0.5)
+    board = leaderboard([a, b], y_true=y, metric=name, random_state=0, n_draws=20_000)
+    assert board.pairwise[1, 0] == pytest.approx(skill.p_better, abs=0.015)
+
+
 def test_names_and_reports(global_random_seed):
     y, (a, b) = models(global_random_seed)
     labels = np.array(["no", "yes"])[y]
