@@ -16,10 +16,10 @@ _DROP = 38.0  # exp(-38) = 3e-17: what lies further down does not count
 DEGREE = 15  # of the polynomials that log densities become, on each panel
 CHEBYSHEV = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)  # on [-1, 1], both ends among them
 TO_SERIES = np.linalg.inv(np.polynomial.chebyshev.chebvander(CHEBYSHEV, DEGREE))
-_INNER, _INNER_OF_MANY, _LONG = 24, 128, 20.0  # nodes of half of an inner integral, see `_half`
+_INNER, _INNER_OF_MANY, _LONG = 20, 128, 20.0  # nodes of half of an inner integral, see `_half`
 _AT_ONCE = 2**21
 _TINY = 1e-300
-_NARROW = 1.0  # largest slope times half of a panel of logits that polynomials stand for
+_NARROW = 1.5  # largest slope times half of a panel of logits that polynomials stand for
 _MOST_STEPS = 100
 _MOST_HALVINGS, _CONVERGED = 8, 1e-9
 
@@ -83,8 +83,8 @@ def _reach(counts, size):
         inside = counts(far)
         if not inside.any():
             break
-        near, far = np.where(inside, far, near), np.where(inside, 2 * far, far)
-    for _ in range(5):
+        near, far = np.where(inside, far, near), np.where(inside, 1.4 * far, far)
+    for _ in range(2):
         middle = 0.5 * (near + far)
         inside = counts(middle)
         near, far = np.where(inside, middle, near), np.where(inside, far, middle)
@@ -100,31 +100,33 @@ def _half(far):
     return (nodes + 1) / 2, weights / 2
 
 
-def panels_of(log_density, centre, scale):
+def panels_of(log_density, centre, scale, rough=None):
     """Breaks, and Chebyshev series of the log density between them, where it counts.
 
     ``log_density(t)`` is evaluated at arrays; it has one peak next to `centre`, about `scale` wide.
-    Panels on which the series has not converged are halved.
+    Panels on which the series has not converged are halved. `rough`, if given, is quicker, and good
+    enough to find out where that is.
     """
-    top, sign = log_density(np.array([centre]))[0], np.array([-1.0, 1.0])
-    far = _reach(lambda step: log_density(centre + sign * step * scale) > top - _DROP, 2)
+    rough, sign = log_density if rough is None else rough, np.array([-1.0, 1.0])
+    top = rough(np.array([centre]))[0]
+    far = _reach(lambda step: rough(centre + sign * step * scale) > top - _DROP, 2)
+    top = log_density(np.array([centre]))[0]
     (low, high), third = centre + sign * far * scale, far * scale / 3
     breaks = np.array([low, centre - third[0], centre, centre + third[1], high])
-    kept, series = [], []
+    kept, series, pairs = [], [], np.stack([breaks[:-1], breaks[1:]], axis=1)
     for depth in range(_MOST_HALVINGS):
-        pairs = np.stack([breaks[:-1], breaks[1:]], axis=1) if depth == 0 else pairs
         middle, half = pairs.mean(axis=1), np.diff(pairs, axis=1)[:, 0] / 2
         values = log_density((middle[:, None] + half[:, None] * CHEBYSHEV).ravel())
         found = (values.reshape(middle.size, -1) - top) @ TO_SERIES.T
         # Far down only the order of magnitude counts.
         height = np.exp(np.minimum(values.reshape(middle.size, -1).max(axis=1) - top, 0.0))
-        rough = np.abs(found[:, -2:]).max(axis=1) * height > _CONVERGED
-        rough &= depth < _MOST_HALVINGS - 1
-        kept.append(pairs[~rough])
-        series.append(found[~rough])
-        if not rough.any():
+        again = np.abs(found[:, -2:]).max(axis=1) * height > _CONVERGED
+        again &= depth < _MOST_HALVINGS - 1
+        kept.append(pairs[~again])
+        series.append(found[~again])
+        if not again.any():
             break
-        low, high, middle = *pairs[rough].T, middle[rough]
+        low, high, middle = *pairs[again].T, middle[again]
         pairs = np.concatenate([np.stack([low, middle], 1), np.stack([middle, high], 1)])
     kept, series = np.concatenate(kept), np.concatenate(series)
     order = np.argsort(kept[:, 0])
@@ -145,7 +147,7 @@ def compressed(x, mass, steepest):
     """Nodes and masses that give the same sums of smooth functions as `x` and `mass` do.
 
     The functions are those of a line with a slope of at most `steepest`. On panels of x on which it
-    rises by 2 they are polynomials of degree 15 with an error of 1e-12, and a sum over rows becomes
+    rises by 3 they are polynomials of degree 15 with an error of 1e-10, and a sum over rows becomes
     one over 16 nodes.
     """
     span = x[-1] - x[0]
@@ -185,7 +187,7 @@ class Recalibration:
             self.z, self.mass = compressed(nodes, mass.astype(float), enough)
             self.mode, self.curvature = self._find_mode()
             spread = np.linalg.inv(self.curvature)
-            steepest = abs(self.mode[1]) + 9 * np.sqrt(spread[1, 1])
+            steepest = abs(self.mode[1]) + 6 * np.sqrt(spread[1, 1])
         self.z, self.mass = compressed(nodes, mass.astype(float), steepest)
 
     @property
@@ -262,21 +264,29 @@ class Recalibration:
         across = np.array([-c[1], c[0]])
         across = across / np.sqrt(across @ self.curvature @ across)
 
-        def log_density(t):
-            return self._integrated(self.mode + (t - c @ self.mode)[:, None] * along, across)
+        def ridge(t):
+            return self._ridge(self.mode + (t - c @ self.mode)[:, None] * along, across)
 
-        return panels_of(log_density, c @ self.mode, np.sqrt(c @ spread @ c))
+        return panels_of(
+            lambda t: self._integrated(ridge(t), across),
+            c @ self.mode,
+            np.sqrt(c @ spread @ c),
+            lambda t: self.log_posterior(ridge(t)),
+        )
 
-    def _integrated(self, start, across):
-        """Logarithm of the integral over v of the posterior at ``start + v * across``."""
+    def _ridge(self, start, across):
+        """Where the posterior is about highest on every line ``start + v * across``."""
         v = np.zeros(len(start))
-        for _ in range(_MOST_STEPS):  # to the ridge
+        for _ in range(_MOST_STEPS):
             gradient, bent = self._derivatives(start + v[:, None] * across)
             step = (gradient @ across) / np.einsum("i,mij,j->m", across, bent, across)
             v = v + np.clip(step, -5.0, 5.0)
-            if np.abs(step).max() < 1e-3:
+            if np.abs(step).max() < 0.05:
                 break
-        ridge = start + v[:, None] * across
+        return start + v[:, None] * across
+
+    def _integrated(self, ridge, across):
+        """Logarithm of the integral of the posterior along lines through the ridge."""
         top = self.log_posterior(ridge)
         total = np.zeros(len(ridge))
         for way in (-across, across):

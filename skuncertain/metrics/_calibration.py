@@ -32,10 +32,10 @@ STRATEGIES = ("quantile", "uniform")
 _HISTOGRAM = np.linspace(0.0, 1.0, 21)
 _READING = (
     "A model is calibrated if, among rows with a predicted probability of 0.3, 30 % are positive. "
-    "Every interval is for its bin alone: of ten 95 % intervals of a calibrated model one misses "
-    "the predicted mean in two cases of five.",
-    "A slope below 1 says that predictions are too extreme, above 1 that they are too moderate. The "
-    "intercept of slope 1 is above 0 if predictions are too low as a whole.",
+    "Every interval is for its bin alone: among ten 95 % intervals of a calibrated model at least "
+    "one misses the predicted mean in two of five test sets.",
+    "A slope below 1 says that predictions are too extreme, above 1 that they are too moderate. "
+    "The intercept in the large is above 0 if predictions are too low as a whole.",
     "The expected calibration error (ECE) of a finite test set is above 0 even if the model is "
     "calibrated: compare it with its mean in that case, not with 0.",
 )

@@ -46,8 +46,8 @@ def recalibrate(rows, clip):
     texts = []
     if n_clipped:
         texts.append(
-            f"{n_clipped} of {p.size} probabilities were moved to {clip:g} or 1 - {clip:g}, because "
-            "0 and 1 have no logit: slope and intercept depend on that (clip=)."
+            f"{n_clipped} of {p.size} probabilities were moved to {clip:g} or 1 - {clip:g}, as 0 "
+            "and 1 have no logit: slope and intercept depend on that (clip=)."
         )
     question = {
         "prior": PRIOR,

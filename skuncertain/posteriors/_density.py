@@ -1,5 +1,7 @@
 """Posterior of a number whose log density is known as polynomials on panels."""
 
+import itertools
+
 import numpy as np
 
 from skuncertain._numerics.shortest_interval import shortest_of_quantiles
@@ -46,9 +48,8 @@ class DensityPosterior(Posterior):
         super().__init__((), about)
         self._breaks, self._series = breaks, series
         self._link = _Identity() if link is None else link
-        self._mesh = np.unique(
-            np.concatenate([np.linspace(*ends, _CUTS + 1) for ends in zip(breaks, breaks[1:])])
-        )
+        pieces = [np.linspace(*ends, _CUTS + 1) for ends in itertools.pairwise(breaks)]
+        self._mesh = np.unique(np.concatenate(pieces))
         mass = self._mass(self._mesh[:-1], self._mesh[1:])
         self._total = mass.sum()
         self._below = np.concatenate([[0.0], np.cumsum(mass) / self._total])
@@ -56,7 +57,9 @@ class DensityPosterior(Posterior):
 
     def _log_on_line(self, e):
         """Log density on the line, up to a constant."""
-        panel = np.clip(np.searchsorted(self._breaks, e, side="right") - 1, 0, len(self._series) - 1)
+        panel = np.clip(
+            np.searchsorted(self._breaks, e, side="right") - 1, 0, len(self._series) - 1
+        )
         start, end = self._breaks[panel], self._breaks[panel + 1]
         place = np.clip(((e - start) - (end - e)) / (end - start), -1.0, 1.0)
         terms = np.polynomial.chebyshev.chebvander(place, self._series.shape[1] - 1)
