@@ -37,7 +37,7 @@ SEED, LEVEL, LOW, BINS = 20261119, 0.95, 0.93, 10
 SIZES = (100, 300, 1000, 5000)
 STRATEGIES = ("quantile", "uniform")
 COEFFICIENTS = ("slope", "intercept", "intercept_in_the_large", "observed_minus_predicted")
-RUNS = {"bins": 2000, "coefficients": 1000, "earlier": 300, "folds": 300}
+RUNS = {"bins": 2000, "coefficients": 1000, "earlier": 300, "folds": 200}
 
 
 class Line:

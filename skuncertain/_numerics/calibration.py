@@ -8,6 +8,8 @@ the ridge. Tests compare them with another quadrature.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.special import expit
 
@@ -16,7 +18,8 @@ _DROP = 38.0  # exp(-38) = 3e-17: what lies further down does not count
 DEGREE = 15  # of the polynomials that log densities become, on each panel
 CHEBYSHEV = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)  # on [-1, 1], both ends among them
 TO_SERIES = np.linalg.inv(np.polynomial.chebyshev.chebvander(CHEBYSHEV, DEGREE))
-_INNER, _INNER_OF_MANY, _LONG = 20, 128, 20.0  # nodes of half of an inner integral, see `_half`
+# Inner integrals: how far down they go, and the nodes of one half, see `_half`
+_INNER_DROP, _INNER, _INNER_OF_MANY, _LONG = 24.0, 14, 128, 14.0
 _AT_ONCE = 2**21
 _TINY = 1e-300
 _NARROW = 1.5  # largest slope times half of a panel of logits that polynomials stand for
@@ -73,12 +76,12 @@ def mean_deviation(p):
 # Densities on a line
 
 
-def _reach(counts, size):
+def _reach(counts, size, first):
     """How far `size` ways lead before nothing counts any more, and hardly farther.
 
-    ``counts(step)`` says where it does, for steps of shape (size,).
+    ``counts(step)`` says where it does, for steps of shape (size,); `first` is the first one.
     """
-    near, far = np.zeros(size), np.full(size, 9.0)
+    near, far = np.zeros(size), np.full(size, first)
     for _ in range(60):
         inside = counts(far)
         if not inside.any():
@@ -91,13 +94,19 @@ def _reach(counts, size):
     return far
 
 
+@lru_cache(maxsize=2)
+def _gauss(number):
+    """Gauss's rule on (0, 1)."""
+    nodes, weights = np.polynomial.legendre.leggauss(number)
+    return (nodes + 1) / 2, weights / 2
+
+
 def _half(far):
     """Nodes on (0, 1) and weights for a side of a density that is `far` standard deviations long.
 
     Separable rows have long tails, which bend wherever another row is no longer fitted.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(_INNER if far < _LONG else _INNER_OF_MANY)
-    return (nodes + 1) / 2, weights / 2
+    return _gauss(_INNER if far < _LONG else _INNER_OF_MANY)
 
 
 def panels_of(log_density, centre, scale, rough=None):
@@ -109,11 +118,10 @@ def panels_of(log_density, centre, scale, rough=None):
     """
     rough, sign = log_density if rough is None else rough, np.array([-1.0, 1.0])
     top = rough(np.array([centre]))[0]
-    far = _reach(lambda step: rough(centre + sign * step * scale) > top - _DROP, 2)
+    far = _reach(lambda step: rough(centre + sign * step * scale) > top - _DROP, 2, 9.0)
     top = log_density(np.array([centre]))[0]
-    (low, high), third = centre + sign * far * scale, far * scale / 3
-    breaks = np.array([low, centre - third[0], centre, centre + third[1], high])
-    kept, series, pairs = [], [], np.stack([breaks[:-1], breaks[1:]], axis=1)
+    low, high = centre + sign * far * scale
+    kept, series, pairs = [], [], np.array([[low, centre], [centre, high]])
     for depth in range(_MOST_HALVINGS):
         middle, half = pairs.mean(axis=1), np.diff(pairs, axis=1)[:, 0] / 2
         values = log_density((middle[:, None] + half[:, None] * CHEBYSHEV).ravel())
@@ -209,9 +217,14 @@ class Recalibration:
         """
         eta = theta[:, :1] + theta[:, 1:] * self.z
         rise, bell = _softplus(eta)
-        total = np.maximum(bell @ self.mass, _TINY)
-        centre = bell @ (self.mass * self.z) / total
-        around = ((self.z - centre[:, None]) ** 2 * bell) @ self.mass
+        powers = bell @ (self.mass[:, None] * self.z[:, None] ** np.arange(3))
+        total = np.maximum(powers[:, 0], _TINY)
+        centre = powers[:, 1] / total
+        around = powers[:, 2] - centre * powers[:, 1]
+        lost = around < 1e-4 * powers[:, 2]
+        if lost.any():
+            away = (self.z - centre[lost, None]) ** 2
+            around[lost] = (away * bell[lost]) @ self.mass
         return eta, bell, rise @ self.mass, total, centre, np.maximum(around, _TINY)
 
     def log_posterior(self, theta):
@@ -292,9 +305,9 @@ class Recalibration:
         for way in (-across, across):
 
             def counts(step, way=way):
-                return self.log_posterior(ridge + step[:, None] * way) > top - _DROP
+                return self.log_posterior(ridge + step[:, None] * way) > top - _INNER_DROP
 
-            far = _reach(counts, len(ridge))[:, None]
+            far = _reach(counts, len(ridge), 7.0)[:, None]
             nodes, weights = _half(far.max())
             theta = ridge[:, None] + (far * nodes)[..., None] * way
             value = self.log_posterior(theta.reshape(-1, 2)).reshape(-1, nodes.size)

@@ -65,6 +65,11 @@ def recalibrate(rows, clip):
             model = model if omega[name] == 1 else Recalibration(x, positive, omega[name])
             about = About(metric=name, observed=model.estimate[which], **question)
             found[name] = DensityPosterior(*model.marginal(which), about)
+        if found["slope"].quantile(0.999) < 0:
+            texts.append(
+                "the higher the predicted probability is, the rarer is the class: do the "
+                "probabilities belong to another class? Columns are those of the sorted labels."
+            )
     else:
         texts.append("all probabilities are equal: there is no slope.")
     found |= _in_the_large(rows, x, omega, question)
