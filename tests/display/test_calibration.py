@@ -153,7 +153,7 @@ def test_options_and_files(sample):
     )
     assert display.lines_[0].get_color() == "black"
     assert display.fills_[0].get_linewidths()[0] == 3
-    with pytest.raises(TypeError, match="has no option 'styl' here. Did you mean 'style'"):
+    with pytest.raises(TypeError, match=r"has no option 'styl' here\. Did you mean 'style'"):
         CalibrationBandDisplay.from_predictions(*sample, styl="band")
     buffer = io.BytesIO()
     display.save(buffer, format="png")

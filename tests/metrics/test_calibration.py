@@ -42,7 +42,9 @@ def test_points_are_those_of_scikit_learn(strategy, digits, n_bins, global_rando
     np.testing.assert_allclose(band.observed, share, rtol=1e-12)
     np.testing.assert_allclose(band.mean_predicted, mean, rtol=1e-12)
     assert band.n_rows.sum() == band.n == 300
-    assert np.all((band.left <= band.mean_predicted) & (band.mean_predicted <= band.right))
+    little = 1e-12  # means of equal numbers are rounded
+    assert np.all(band.left - little <= band.mean_predicted)
+    assert np.all(band.mean_predicted <= band.right + little)
 
 
 def test_empty_bins_are_left_out():
@@ -94,7 +96,7 @@ def test_columns_are_read_by_the_sorted_labels():
         alone = calibration_band(truth == label, proba[:, k])
         np.testing.assert_allclose([band.low, band.high], [alone.low, alone.high])
         assert band.pos_label == label
-        assert f"pos_label={label!r}" in repr(band)
+        assert f"pos_label='{label}'" in repr(band)
     with pytest.raises(InvalidParameterError, match="pos_label"):
         calibration_band(truth, proba)
 
@@ -160,7 +162,7 @@ def test_separable_rows_have_a_posterior():
 
 
 def test_probabilities_of_0_and_1_are_clipped_and_told():
-    y = np.array([0, 0, 0, 1, 1, 1, 0, 1] * 5)
+    y = np.array([0, 0, 1, 0, 1, 1, 1, 0] * 5)
     p = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 0.0, 1.0] * 5)
     band = calibration_band(y, p)
     assert band.n_clipped == 20
@@ -226,7 +228,7 @@ def cross_validated():
 
 
 def test_folds_bring_their_probabilities_and_weights(cross_validated):
-    X, y, bcv = cross_validated
+    _, y, bcv = cross_validated
     band = calibration_band(y, bcv, n_bins=4)
     p, fold = np.empty(len(y)), np.empty(len(y), int)
     for k, (test, part) in enumerate(
@@ -249,7 +251,7 @@ def test_folds_bring_their_probabilities_and_weights(cross_validated):
 
 
 def test_weights_of_coefficients_widen_them(cross_validated):
-    X, y, bcv = cross_validated
+    _, y, bcv = cross_validated
     band = calibration_band(y, bcv)
     p = np.empty(len(y))
     for test, part in zip(bcv.cv_results_["indices"]["test"], bcv.scores_, strict=True):
@@ -274,7 +276,7 @@ def test_given_weights_are_used():
 def test_folds_without_probabilities_are_refused(cross_validated):
     X, y, _ = cross_validated
     decisions = BayesianCrossValidator(LinearSVC(), cv=3, keep_predictions=True).fit(X, y)
-    with pytest.raises(InvalidParameterError, match="decision_function.*predict_proba"):
+    with pytest.raises(InvalidParameterError, match=r"decision_function.*predict_proba"):
         calibration_band(y, decisions)
     nothing = BayesianCrossValidator(GaussianNB(), cv=3).fit(X, y)
     with pytest.raises(InvalidParameterError, match="keep_predictions=True"):
@@ -297,7 +299,7 @@ def test_decision_values_of_many_classes_are_refused():
 
 
 def test_results_are_plain_and_portable(cross_validated):
-    X, y, bcv = cross_validated
+    _, y, bcv = cross_validated
     y_small, p = sample(0)
     for band in (calibration_band(y_small, p), calibration_band(y, bcv)):
         back = pickle.loads(pickle.dumps(band))
