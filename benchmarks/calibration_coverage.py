@@ -81,7 +81,7 @@ EARLIER = {"flat": Line(0.5, 0.9, 0.3, 0.8), "rare, 8 %": Line(-2.8, 0.8, 0.0, 1
 OF_COEFFICIENTS = [
     (name, n)
     for name in list(KINDS)[:6]
-    for n in (100, 500, 2000)
+    for n in (100, 500)
     if n > 100 or not name.startswith("rare")
 ]
 
@@ -164,7 +164,7 @@ LEARNERS = {
     "logistic": LogisticRegression(),
     "small tree": DecisionTreeClassifier(min_samples_leaf=10, random_state=0),
 }
-OF_FOLDS = [(f"{name}, {k} folds", n) for name in LEARNERS for k, n in ((5, 200), (10, 600))]
+OF_FOLDS = [(f"{name}, {k} folds", n) for name in LEARNERS for k, n in ((5, 200), (10, 400))]
 
 
 def best_line(p, true):

@@ -90,12 +90,19 @@ class DensityPosterior(Posterior):
     def _quantile(self, q):
         shape, q = q.shape, q.ravel()
         piece = np.clip(np.searchsorted(self._below, q, side="right") - 1, 0, self._mesh.size - 2)
-        low, high = self._mesh[piece], self._mesh[piece + 1]
-        for _ in range(60):  # halving: pieces are short, and densities next to an end may be 0
-            middle = 0.5 * (low + high)
-            under = self._cdf_on_line(middle) < q
-            low, high = np.where(under, middle, low), np.where(under, high, middle)
-        found = self._link.to_range(0.5 * (low + high))
+        start, end = self._mesh[piece], self._mesh[piece + 1]
+        low, high, e = start, end, 0.5 * (start + end)
+        for _ in range(60):  # Newton's method within a bracket that shrinks
+            miss = self._below[piece] + self._mass(start, e) / self._total - q
+            low, high = np.where(miss < 0, e, low), np.where(miss < 0, high, e)
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                new = e - miss * self._total / np.exp(self._log_on_line(e))
+            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
+            done = (np.abs(new - e) <= 1e-13 * (end - start)) | (np.abs(miss) < 1e-15)
+            e = new
+            if done.all():
+                break
+        found = self._link.to_range(e)
         found = np.where(q <= 0, self.range[0], np.where(q >= 1, self.range[1], found))
         return found.reshape(shape)
 
