@@ -63,7 +63,7 @@ class DensityPosterior(Posterior):
         start, end = self._breaks[panel], self._breaks[panel + 1]
         place = np.clip(((e - start) - (end - e)) / (end - start), -1.0, 1.0)
         terms = np.polynomial.chebyshev.chebvander(place, self._series.shape[1] - 1)
-        value = (terms * self._series[panel]).sum(axis=-1)
+        value = (terms * self._series[panel]).sum(axis=-1).reshape(np.shape(e))
         return np.where((e < self._breaks[0]) | (e > self._breaks[-1]), -np.inf, value)
 
     def _mass(self, low, high):
@@ -75,7 +75,7 @@ class DensityPosterior(Posterior):
     def _cdf_on_line(self, e):
         e = np.clip(e, self._mesh[0], self._mesh[-1])
         piece = np.clip(np.searchsorted(self._mesh, e, side="right") - 1, 0, self._mesh.size - 2)
-        return self._below[piece] + self._mass(self._mesh[piece], e) / self._total
+        return np.minimum(self._below[piece] + self._mass(self._mesh[piece], e) / self._total, 1.0)
 
     def _cdf(self, x):
         return np.where(np.isnan(x), np.nan, self._cdf_on_line(self._link.to_line(x)))
@@ -97,9 +97,9 @@ class DensityPosterior(Posterior):
             low, high = np.where(miss < 0, e, low), np.where(miss < 0, high, e)
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 new = e - miss * self._total / np.exp(self._log_on_line(e))
-            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
             done = (np.abs(new - e) <= 1e-13 * (end - start)) | (np.abs(miss) < 1e-15)
-            e = new
+            new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
+            e = np.where(done, e, new)  # what is found stays
             if done.all():
                 break
         found = self._link.to_range(e)
