@@ -37,7 +37,7 @@ SEED, LEVEL, LOW, BINS = 20261119, 0.95, 0.93, 10
 SIZES = (100, 300, 1000, 5000)
 STRATEGIES = ("quantile", "uniform")
 COEFFICIENTS = ("slope", "intercept", "intercept_in_the_large", "observed_minus_predicted")
-RUNS = {"bins": 2000, "coefficients": 1000, "earlier": 300, "folds": 200}
+RUNS = {"bins": 2000, "coefficients": 1000, "earlier": 300, "folds": 100}
 
 
 class Line:
@@ -79,10 +79,13 @@ KINDS = {
 }
 EARLIER = {"flat": Line(0.5, 0.9, 0.3, 0.8), "rare, 8 %": Line(-2.8, 0.8, 0.0, 1.2)}
 OF_COEFFICIENTS = [
-    (name, n)
-    for name in list(KINDS)[:6]
-    for n in (100, 500)
-    if n > 100 or not name.startswith("rare")
+    ("calibrated", 100),
+    ("calibrated", 500),
+    ("overconfident", 100),
+    ("rare, 5 %", 500),
+    ("rare, 2 %, overconfident", 500),
+    ("too low", 100),
+    ("underconfident", 100),
 ]
 
 
@@ -164,7 +167,7 @@ LEARNERS = {
     "logistic": LogisticRegression(),
     "small tree": DecisionTreeClassifier(min_samples_leaf=10, random_state=0),
 }
-OF_FOLDS = [(f"{name}, {k} folds", n) for name in LEARNERS for k, n in ((5, 200), (10, 400))]
+OF_FOLDS = [(f"{name}, {k} folds", n) for name in LEARNERS for k, n in [(5, 200)]]
 
 
 def best_line(p, true):

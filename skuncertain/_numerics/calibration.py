@@ -134,8 +134,8 @@ def panels_of(log_density, centre, scale, rough=None):
         series.append(found[~again])
         if not again.any():
             break
-        low, high, middle = *pairs[again].T, middle[again]
-        pairs = np.concatenate([np.stack([low, middle], 1), np.stack([middle, high], 1)])
+        (left, right), middle = pairs[again].T, middle[again]
+        pairs = np.concatenate([np.stack([left, middle], 1), np.stack([middle, right], 1)])
     kept, series = np.concatenate(kept), np.concatenate(series)
     order = np.argsort(kept[:, 0])
     return np.append(kept[order, 0], kept[order[-1], 1]), series[order]

@@ -25,7 +25,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import proportion_posterior
 from skuncertain.metrics._priors import LARGEST, PER_CELL
 from skuncertain.metrics._probabilities import probability_rows
-from skuncertain.metrics._recalibration import CLIP, Coefficients, recalibrate
+from skuncertain.metrics._recalibration import CLIP, recalibrate
 from skuncertain.posteriors._base import Posterior
 
 STRATEGIES = ("quantile", "uniform")
@@ -94,8 +94,8 @@ class CalibrationBand(HasReport):
     >>> rng = np.random.default_rng(0)
     >>> p = rng.uniform(size=400)
     >>> calibration_band(rng.uniform(size=400) < p, p)
-    CalibrationBand(10 quantile bins, level=0.95, n=400, pos_label=True, slope=0.93 [0.76, 1.14],
-    intercept=-0.01 [-0.26, 0.24], ece=0.046 (0.053 if calibrated))
+    CalibrationBand(10 quantile bins, level=0.95, n=400, slope=1.03 [0.84, 1.27],
+    intercept=-0.04 [-0.29, 0.21], ece=0.052 (0.049 if calibrated))
     """
 
     left: np.ndarray
@@ -127,8 +127,7 @@ class CalibrationBand(HasReport):
     warnings: tuple = ()
 
     def __repr__(self):
-        label = "" if self.pos_label == 1 and self.pos_label is not True else "pos_label="
-        label += f"{self.pos_label!r}, " if label else ""
+        label = "" if self.pos_label == 1 else f"pos_label={self.pos_label!r}, "
         folds = "" if self.n_folds is None else f"{self.n_folds} folds, "
         return (
             f"CalibrationBand({len(self.n_rows)} {self.strategy} bins, level={self.level:g}, "
@@ -142,7 +141,7 @@ class CalibrationBand(HasReport):
         Returns
         -------
         str
-            Such as "slope=0.93 [0.76, 1.14], intercept=-0.01 [-0.26, 0.24]".
+            Such as "slope=1.03 [0.84, 1.27], intercept=-0.04 [-0.29, 0.21]".
         """
         parts = []
         for name in ("slope", "intercept"):
@@ -248,7 +247,7 @@ class CalibrationBand(HasReport):
         return section("Recalibration", ["name", "if calibrated", "found"], rows)
 
     def report(self, *, digits: int | None = None) -> IntervalReport:
-        """Bins and coefficients in words, numbers and plots.
+        """Show bins and coefficients in words, numbers and plots.
 
         Parameters
         ----------
@@ -341,7 +340,7 @@ def calibration_band(
     >>> p = rng.uniform(size=400)
     >>> band = calibration_band(rng.uniform(size=400) < p**2, p, n_bins=4)
     >>> band.to_frame()[["mean_predicted", "low", "high"]].round(2).to_numpy()[1]
-    array([0.38, 0.07, 0.19])
+    array([0.42, 0.1 , 0.24])
     """
     level, kind = check_level(level), check_kind(kind)
     n_bins = check_integer("n_bins", n_bins, low=1, high=10**6)
@@ -421,7 +420,7 @@ def _shares(rows, number, prior):
     return rows.options.answer(counts, "precision", prior).with_about(**about)
 
 
-def _omega(shares, found: Coefficients):
+def _omega(shares, found):
     """What a row counts; None without folds."""
     if found.omega is None:
         return None

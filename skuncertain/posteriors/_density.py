@@ -75,7 +75,8 @@ class DensityPosterior(Posterior):
     def _cdf_on_line(self, e):
         e = np.clip(e, self._mesh[0], self._mesh[-1])
         piece = np.clip(np.searchsorted(self._mesh, e, side="right") - 1, 0, self._mesh.size - 2)
-        return np.minimum(self._below[piece] + self._mass(self._mesh[piece], e) / self._total, 1.0)
+        value = self._below[piece] + self._mass(self._mesh[piece], e) / self._total
+        return np.where(e >= self._mesh[-1], 1.0, np.minimum(value, 1.0))
 
     def _cdf(self, x):
         return np.where(np.isnan(x), np.nan, self._cdf_on_line(self._link.to_line(x)))
