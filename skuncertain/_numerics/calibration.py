@@ -18,8 +18,9 @@ _DROP = 38.0  # exp(-38) = 3e-17: what lies further down does not count
 DEGREE = 15  # of the polynomials that log densities become, on each panel
 CHEBYSHEV = -np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)  # on [-1, 1], both ends among them
 TO_SERIES = np.linalg.inv(np.polynomial.chebyshev.chebvander(CHEBYSHEV, DEGREE))
-# Inner integrals: how far down they go, and the nodes of one half, see `_half`
-_INNER_DROP, _INNER, _INNER_OF_MANY, _LONG = 24.0, 14, 128, 14.0
+_INNER_DROP = 24.0  # the same within an inner integral
+# Nodes of one half of it, by its length in standard deviations
+_INNER = ((9.0, 20), (16.0, 48), (np.inf, 128))
 _AT_ONCE = 2**21
 _TINY = 1e-300
 _NARROW = 1.5  # largest slope times half of a panel of logits that polynomials stand for
@@ -94,7 +95,7 @@ def _reach(counts, size, first):
     return far
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=len(_INNER))
 def _gauss(number):
     """Gauss's rule on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(number)
@@ -106,7 +107,7 @@ def _half(far):
 
     Separable rows have long tails, which bend wherever another row is no longer fitted.
     """
-    return _gauss(_INNER if far < _LONG else _INNER_OF_MANY)
+    return _gauss(next(number for length, number in _INNER if far < length))
 
 
 def panels_of(log_density, centre, scale, rough=None):
@@ -160,7 +161,7 @@ def compressed(x, mass, steepest):
     """
     span = x[-1] - x[0]
     number = max(int(np.ceil(span * steepest / (2 * _NARROW))), 1)
-    if number * (DEGREE + 1) >= x.size:
+    if 2 * number * (DEGREE + 1) >= x.size:  # little to be won
         return x, mass
     width = span / number
     panel = np.minimum((x - x[0]) // width, number - 1).astype(int)
@@ -195,7 +196,7 @@ class Recalibration:
             self.z, self.mass = compressed(nodes, mass.astype(float), enough)
             self.mode, self.curvature = self._find_mode()
             spread = np.linalg.inv(self.curvature)
-            steepest = abs(self.mode[1]) + 6 * np.sqrt(spread[1, 1])
+            steepest = abs(self.mode[1]) + 8 * np.sqrt(spread[1, 1])
         self.z, self.mass = compressed(nodes, mass.astype(float), steepest)
 
     @property
