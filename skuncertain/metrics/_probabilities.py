@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, share_hint
-from skuncertain.metrics._labels import one_column, sorted_labels, to_numpy
+from skuncertain.metrics._labels import as_labels, one_column, sorted_labels, to_numpy
 from skuncertain.metrics._scores import OutOfFoldScores, ScoredRows, of_folds
 
 TOLERANCE = 1e-3  # what the probabilities of a row may add up to more or less than 1
@@ -32,7 +32,7 @@ def probability_rows(y_true, y_proba, labels=None, pos_label=None):
             "y_proba",
             f"y_proba must have as many rows as y_true, {len(y)}, got {len(y_proba)}.",
         )
-        size = len(present if labels is None else labels)
+        size = len(present if labels is None else as_labels(labels))
         refuse_if(
             y_proba.ndim == 2 and y_proba.shape[1] != size,
             "y_proba",

@@ -121,6 +121,7 @@ CASES = [
     (metrics.calibration_band, (Y, S), {"clip": 0}, "clip"),
     (metrics.calibration_band, (Y, S), {"pos_label": 3}, "pos_label"),
     (metrics.calibration_band, (Y, S), {"labels": [1, 2]}, "labels"),
+    (metrics.calibration_band, (Y, S), {"labels": 3}, "labels"),
     (metrics.calibration_band, (list("aabbba"), S), {}, "pos_label"),
     (metrics.calibration_band, ([1] * 6, S), {}, "y_true"),
     (metrics.calibration_band, (Y, S[1:]), {}, "y_proba"),
