@@ -1,5 +1,6 @@
 """Plots, and the only room that uses matplotlib, which is imported when something is drawn."""
 
+from skuncertain.display._calibration import CalibrationBandDisplay
 from skuncertain.display._comparison import ComparisonDisplay
 from skuncertain.display._coverage import CoverageDisplay
 from skuncertain.display._curves import PrecisionRecallBandDisplay, RocBandDisplay
@@ -13,6 +14,7 @@ from skuncertain.display._sequential import SequentialDisplay
 from skuncertain.display._thresholds import ThresholdDisplay
 
 __all__ = [
+    "CalibrationBandDisplay",
     "ComparisonDisplay",
     "CoverageDisplay",
     "FoldDisplay",

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from skuncertain._reporting.text import level_text, spoken, spoken_interval
 from skuncertain._utils.typing import LabelLike
-from skuncertain._utils.validation import check_bool, refuse_if
+from skuncertain._utils.validation import check_bool
 from skuncertain.display._base import Display, draw_iso_f1, merged, style
-from skuncertain.display._inputs import as_named
+from skuncertain.display._inputs import as_named, scores_of_folds
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._curves import (
     PrecisionRecallBand,
@@ -21,38 +21,10 @@ from skuncertain.metrics._curves import (
     precision_recall_band,
     roc_band,
 )
-from skuncertain.metrics._labels import as_labels
-from skuncertain.metrics._scores import OutOfFoldScores, classifier_scores, of_folds
-from skuncertain.model_selection._fold_methods import FoldOptions
-from skuncertain.model_selection._read_cross_validate import take_rows
+from skuncertain.metrics._scores import classifier_scores, of_folds
 from skuncertain.posteriors._about import label_text
 
 _POINTS = 501
-
-
-def out_of_fold(cv_results, X, y, pos_label, response="auto"):
-    """Scores of the test rows of ``cross_validate``, by the models of its folds."""
-    refuse_if(
-        "estimator" not in cv_results or "indices" not in cv_results,
-        "cv_results",
-        "cv_results must hold estimators and indices: call "
-        "cross_validate(..., return_estimator=True, return_indices=True).",
-    )
-    tests = cv_results["indices"]["test"]
-    row = np.concatenate([np.asarray(test) for test in tests])
-    refuse_if(
-        np.unique(row).size < row.size,
-        "cv_results",
-        "every row must be tested once; repeated folds overlap in a curve.",
-    )
-    models = zip(cv_results["estimator"], tests, strict=True)
-    found = [
-        classifier_scores(model, take_rows(X, test), pos_label, response, "cv_results", y)
-        for model, test in models
-    ]
-    parts, positive = [part for part, _, _ in found], found[-1][1]
-    labels = as_labels(list(cv_results["estimator"][0].classes_))
-    return OutOfFoldScores(tests, parts, labels, positive, len(tests), True, FoldOptions())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -206,7 +178,7 @@ class _CurveDisplay(Display):
         Display
             The display, plotted.
         """
-        return cls.from_predictions(y, out_of_fold(cv_results, X, y, pos_label), **options)
+        return cls.from_predictions(y, scores_of_folds(cv_results, X, y, pos_label), **options)
 
     def _band_text(self, key, found, name):
         text = spoken_interval(float(found.area.observed), *found.area.interval(found.level))

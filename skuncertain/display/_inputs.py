@@ -16,13 +16,16 @@ from skuncertain.display._base import Display
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import metric_posterior
+from skuncertain.metrics._labels import as_labels
 from skuncertain.metrics._registry import get_metric, named_metrics
 from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._score_posterior import score_posterior
+from skuncertain.metrics._scores import OutOfFoldScores, classifier_scores
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
-from skuncertain.model_selection._fold_methods import METHODS, SIDE_BY_SIDE
+from skuncertain.model_selection._fold_methods import METHODS, SIDE_BY_SIDE, FoldOptions
+from skuncertain.model_selection._read_cross_validate import take_rows
 from skuncertain.model_selection._search.posterior import SearchPosterior, search_posterior
 
 # Columns of the text report, and what they ask for.
@@ -52,6 +55,31 @@ def as_named(given, wanted, what):
             "dict with names.",
         )
     return entries
+
+
+def scores_of_folds(cv_results, X, y, pos_label=None, response="auto"):
+    """Out-of-fold scores of the positive class, from the result of ``cross_validate``."""
+    refuse_if(
+        "estimator" not in cv_results or "indices" not in cv_results,
+        "cv_results",
+        "cv_results must hold estimators and indices: call "
+        "cross_validate(..., return_estimator=True, return_indices=True).",
+    )
+    tests = cv_results["indices"]["test"]
+    row = np.concatenate([np.asarray(test) for test in tests])
+    refuse_if(
+        np.unique(row).size < row.size,
+        "cv_results",
+        "every row must be tested once, got cv_results of repeated folds, which overlap in a "
+        "curve.",
+    )
+    found = [
+        classifier_scores(model, take_rows(X, test), pos_label, response, "cv_results", y)
+        for model, test in zip(cv_results["estimator"], tests, strict=True)
+    ]
+    parts, positive = [part for part, _, _ in found], found[-1][1]
+    labels = as_labels(list(cv_results["estimator"][0].classes_))
+    return OutOfFoldScores(tests, parts, labels, positive, len(tests), True, FoldOptions())
 
 
 def with_own(names, own):

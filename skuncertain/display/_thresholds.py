@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from skuncertain._reporting.text import level_text, spoken_interval
 from skuncertain._utils.typing import LabelLike, MetricsLike, PriorLike, RandomStateLike
 from skuncertain.display._base import Display, merged, style
-from skuncertain.display._curves import out_of_fold
-from skuncertain.display._inputs import as_named
+from skuncertain.display._inputs import as_named, scores_of_folds
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._registry import is_symmetric
 from skuncertain.metrics._scores import of_folds
@@ -79,7 +78,7 @@ class AlongThresholds(Display):
         Display
             The display, plotted.
         """
-        scores = out_of_fold(cv_results, X, y, pos_label, cls._response)
+        scores = scores_of_folds(cv_results, X, y, pos_label, cls._response)
         return cls.from_predictions(y, scores, **options)
 
     @classmethod

@@ -1,12 +1,13 @@
 """One test set: what is measured, what was seen, and what follows from it.
 
 Predictions or a published table become :class:`ConfusionCounts`; a metric of the registry and a
-prior turn them into a posterior, and that into an interval. Scores (AUC, curves, thresholds) and
-scorers for ``scoring=`` live here too.
+prior turn them into a posterior, and that into an interval. Scores (AUC, curves, thresholds,
+calibration) and scorers for ``scoring=`` live here too.
 """
 
 from skuncertain._reporting.report import IntervalReport
 from skuncertain.metrics._bound_scorer import make_bound_scorer
+from skuncertain.metrics._calibration import CalibrationBand, calibration_band
 from skuncertain.metrics._confidence import bootstrap_distribution, confidence_interval
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import credible_interval, metric_posterior, proportion_posterior
@@ -27,6 +28,7 @@ from skuncertain.metrics._thresholds import ThresholdIntervals, intervals_at_thr
 
 __all__ = [
     "BetterThanChance",
+    "CalibrationBand",
     "ConfusionCounts",
     "ConfusionCountsScorer",
     "IntervalReport",
@@ -38,6 +40,7 @@ __all__ = [
     "auc_posterior",
     "average_precision_posterior",
     "bootstrap_distribution",
+    "calibration_band",
     "confidence_interval",
     "credible_interval",
     "get_metric",

@@ -41,7 +41,7 @@ from skuncertain.metrics._priors import (
 )
 from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._fold_t import score_posterior
-from skuncertain.model_selection._fold_variance import ESTIMANDS
+from skuncertain.model_selection._fold_variance import ESTIMANDS, FoldVariance
 from skuncertain.model_selection._folds import Folds, warn_of_disagreement
 from skuncertain.posteriors._beta import BetaPosterior
 from skuncertain.posteriors._draws import DrawsPosterior, default_draws
@@ -148,6 +148,21 @@ class FoldOptions:
             return float(_pooled_weight(folds, options)[0])
         needed = folds.variance.needed(options.estimand).sum()
         return float(folds.variance.binomial.sum() / needed) if needed > 0 else 1.0
+
+    def weight_of(self, influence, variance, fewest):
+        """Weight of the rows for an estimate that is no metric of counts.
+
+        `influence` (splits,) is what the rows of every fold add to its error, `variance` that of
+        independent rows, and `fewest` the size of the smaller class.
+        """
+        options, k = self.pooling, len(influence)
+        omega = check_omega(options.omega, k)
+        if omega == "auto":
+            between = k / (k - 1) * np.square(influence).sum() if k > 1 else 0.0
+            binomial, found = np.asarray(variance), np.asarray(fewest)
+            spread = FoldVariance(binomial, between, binomial, np.nan, found, k, 1)
+            return float(spread.omega(options.estimand))
+        return wang_li_omega(k) if omega == "wang_li" else omega
 
     def prior_for(self, n_classes):
         """Prior as the method needs it: per cell for "dirichlet", otherwise per proportion.

@@ -36,6 +36,7 @@ QUESTIONS = {
     "prevalence": "prevalence",
     "curves": "ROC",
     "thresholds": "Which threshold",
+    "calibration": "Are the probabilities right?",
     "overlap": "Do the intervals overlap?",
     "sample_size": "How many samples do I need?",
     "monitoring": "still as good",

@@ -27,6 +27,7 @@ FOLDS = metrics.ConfusionCounts([COUNTS.counts] * 4)
 POSTERIOR = COUNTS.posterior("recall")
 RESULT = comparison.compare(COUNTS, COUNTS, metric="recall")
 BOARD = comparison.leaderboard({"a": COUNTS, "b": COUNTS}, metric="recall")
+CALIBRATION = display.CalibrationBandDisplay(bands={None: metrics.calibration_band(Y, S)})
 THRESHOLDS = metrics.intervals_at_thresholds(Y, S)
 SEARCH = {
     **{f"split{k}_test_score": np.array([0.7 + k / 100, 0.8]) for k in range(3)},
@@ -120,6 +121,27 @@ CASES = [
     (metrics.net_benefit_curve, (Y, [np.nan, *S[1:]]), {}, "y_proba"),
     (metrics.net_benefit_curve, ([1] * 6, S), {}, "y_true"),
     (THRESHOLDS.best, ("mcc",), {}, "metric"),
+    (metrics.calibration_band, (Y, S), {"n_bins": 0}, "n_bins"),
+    (metrics.calibration_band, (Y, S), {"strategy": "width"}, "strategy"),
+    (metrics.calibration_band, (Y, S), {"level": 95}, "level"),
+    (metrics.calibration_band, (Y, S), {"kind": "hpd"}, "kind"),
+    (metrics.calibration_band, (Y, S), {"prior": "shared"}, "prior"),
+    (metrics.calibration_band, (Y, S), {"clip": 0}, "clip"),
+    (metrics.calibration_band, (Y, S), {"pos_label": 3}, "pos_label"),
+    (metrics.calibration_band, (Y, S), {"labels": [1, 2]}, "labels"),
+    (metrics.calibration_band, (Y, S), {"labels": 3}, "labels"),
+    (metrics.calibration_band, (list("aabbba"), S), {}, "pos_label"),
+    (metrics.calibration_band, ([1] * 6, S), {}, "y_true"),
+    (metrics.calibration_band, (Y, S[1:]), {}, "y_proba"),
+    (metrics.calibration_band, (Y, P), {}, "y_proba"),
+    (metrics.calibration_band, (Y, list("aabbba")), {}, "y_proba"),
+    (metrics.calibration_band, (Y, [np.nan, *S[1:]]), {}, "y_proba"),
+    (metrics.calibration_band, (Y, [-2.5, *S[1:]]), {}, "y_proba"),
+    (metrics.calibration_band, (Y, [60.0, *S[1:]]), {}, "y_proba"),
+    (metrics.calibration_band, (Y, [[s, s] for s in S]), {}, "y_proba"),
+    (metrics.calibration_band, (Y, [[s, 1 - s, 0] for s in S]), {}, "y_proba"),
+    (metrics.calibration_band, (Y, np.zeros((6, 2, 2))), {}, "y_proba"),
+    (metrics.calibration_band, (Y, [[0.1], [0.2, 0.8]]), {}, "y_proba"),
     (THRESHOLDS.operating_point, (0.123,), {}, "threshold"),
     (metrics.credible_interval, (Y, S[1:]), {"metric": "log_loss"}, "y_true"),
     (metrics.credible_interval, (Y, [1.5, *S[1:]]), {"metric": "log_loss"}, "y_pred"),
@@ -253,6 +275,11 @@ CASES = [
     (display.NetBenefitDisplay.from_estimator, (3, X, Y), {}, "estimator"),
     (display.SequentialDisplay.from_history, (3,), {}, "history"),
     (display.RocBandDisplay.from_estimator, (3, X, Y), {}, "estimator"),
+    (display.CalibrationBandDisplay.from_band, ({},), {}, "bands"),
+    (display.CalibrationBandDisplay.from_estimator, (3, X, Y), {}, "estimator"),
+    (display.CalibrationBandDisplay.from_cv_results, ({}, X, Y), {}, "cv_results"),
+    (CALIBRATION.plot, (), {"style": "line"}, "style"),
+    (CALIBRATION.plot, (), {"histogram": "yes"}, "histogram"),
 ]
 _NAMES = [f"{getattr(call, '__qualname__', 'scorer')}-{name}" for call, _, _, name in CASES]
 

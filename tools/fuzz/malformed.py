@@ -106,6 +106,7 @@ FUNCTIONS = {
         sk.metrics.intervals_at_thresholds,
         lambda: {"y_true": Y, "y_score": S, "thresholds": [0.5]},
     ),
+    "calibration_band": (sk.metrics.calibration_band, lambda: {"y_true": Y, "y_proba": S}),
     "required_sample_size": (
         sk.required_sample_size,
         lambda: {"expected": 0.9, "width": 0.2, "n_studies": 20},
