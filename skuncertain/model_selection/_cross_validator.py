@@ -42,6 +42,7 @@ from skuncertain.model_selection._read_cross_validate import (
     predict_folds,
     read_counts,
 )
+from skuncertain.model_selection._read_fold_scores import check_answers, read_moments
 from skuncertain.model_selection._refitted import RefittedPredictions
 from skuncertain.model_selection._splits import (
     Splits,
@@ -143,6 +144,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         Classes of the columns of `scores_`; one column speaks for the last.
     scores_ : list of ndarray or None
         The same for ``predict_proba`` or else ``decision_function``, if there is one.
+    pos_label_ : label or None
+        Positive class; None if nothing tells which one it is.
     refit_time_ : float
         Seconds for the fit on all rows.
 
@@ -278,7 +281,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         options = FoldOptions(self.method, self.omega, self.estimand, self.prior)
         options.prior_for(len(target.labels))
         level, kind = check_level(self.level), check_kind(self.kind)
-        metrics = check_metrics(self.metrics, target.labels, target.pos_label)
+        metrics = check_metrics(self.metrics, target.labels, target.pos_label, scored=True)
         tolerant = isinstance(self.error_score, float) and np.isnan(self.error_score)
         refuse_if(
             not (tolerant or (isinstance(self.error_score, str) and self.error_score == "raise")),
@@ -287,6 +290,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             "for a confusion matrix, got {value}.",
             self.error_score,
         )
+        check_answers(self.estimator, X, target, metrics.values())
+        self.pos_label_ = target.pos_label
         seed = resolve_seed(self.random_state)
         split_params, fold_params, fit_params = self._route(groups, params)
         notes: list = []
@@ -313,6 +318,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             kind=kind,
             stability=stability,
             fold_params=chosen,
+            moments=read_moments(self.cv_results_, metrics.values(), failed_folds),
         )
         if self.refit:
             start = time.perf_counter()

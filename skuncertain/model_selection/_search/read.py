@@ -19,13 +19,12 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label, refuse_nameless
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import Metric, count_metric, directed
-from skuncertain.metrics._scorer import (
-    ConfusionCountsScorer,
+from skuncertain.metrics._scorer import ConfusionCountsScorer, scorer_metrics
+from skuncertain.metrics._scorer_keys import (
     has_positive,
     is_count_key,
     numbered_labels,
     read_cells,
-    scorer_metrics,
 )
 from skuncertain.model_selection._score_names import fits_range, known_range
 from skuncertain.model_selection._splits import Splits
