@@ -62,10 +62,17 @@ class FoldMoments:
         """The same of minus the metric."""
         return replace(self, value=-self.value, third=-self.third)
 
-    def take(self, index: Any) -> FoldMoments:
-        """Some candidates, or some folds."""
-        parts = (self.value, self.variance, self.third, self.n)
-        return FoldMoments(*(part[..., index] for part in parts))
+    def take(self, folds: Any) -> FoldMoments:
+        """Some of the folds."""
+        return FoldMoments(*(part[..., folds] for part in self._parts))
+
+    def of(self, candidate: int) -> FoldMoments:
+        """One candidate of many."""
+        return FoldMoments(*(part[candidate] for part in self._parts))
+
+    @property
+    def _parts(self):
+        return self.value, self.variance, self.third, self.n
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import numpy as np
 
 from skuncertain._utils.validation import refuse_if
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._registry import Metric, count_metric
+from skuncertain.metrics._registry import Metric, get_metric
 
 _UNKNOWN = (-np.inf, np.inf)
 _SHARE, _LOSS, _AT_MOST_1 = (0.0, 1.0), (-np.inf, 0.0), (-np.inf, 1.0)
@@ -37,7 +37,7 @@ def known_range(name):
     if name in _RANGES:
         return _RANGES[name], True
     try:
-        metric = count_metric(name.removeprefix("neg_"))
+        metric = get_metric(name.removeprefix("neg_"))
     except InvalidParameterError:
         return _UNKNOWN, True
     if not name.startswith("neg_"):

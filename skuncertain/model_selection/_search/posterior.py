@@ -500,7 +500,7 @@ def _notes(found, columns, options):
     notes = list(found.notes)
     if found.counts is not None and found.obstacle:
         notes.append(f"the folds are not added up: {found.obstacle}")
-    if found.metric_object is None:
+    if found.scores_only:
         cut = int(np.sum(is_cut(columns["low"], columns["high"], found.range)))
         if cut:
             notes.append(f"{CUT}: {cut} candidate{'s' * (cut != 1)}")
