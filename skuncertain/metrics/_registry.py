@@ -469,6 +469,7 @@ def make_metric(
     >>> credible_interval([0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.4, 0.6] * 20, metric=metric)
     Interval(low=0.25..., high=0.30...)
     """
+    given: Any
     given, what = (function, "function") if row_loss is None else (row_loss, "row_loss")
     refuse_if(not callable(given), what, f"{what} must be callable, got {{value}}.", given)
     refuse_if(

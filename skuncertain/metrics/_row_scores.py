@@ -18,7 +18,7 @@ from skuncertain.metrics._labels import (
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scores import _as_floats
+from skuncertain.metrics._scores import as_floats
 
 _SUM_ERROR = 1e-5  # how far the probabilities of a row may be from 1; single precision needs it
 
@@ -143,7 +143,7 @@ def _numbers(y_score, labels, metric):
         f"type {scores.dtype}: "
         + ("these look like labels." if scores.dtype.kind in "OUS" else "they are no numbers."),
     )
-    scores = _as_floats(scores, y_score) if scores.dtype != np.float32 else scores
+    scores = as_floats(scores, y_score) if scores.dtype != np.float32 else scores
     if scores.ndim == 2 and scores.shape[1] == 1:
         scores = scores[:, 0]
     refuse_if(

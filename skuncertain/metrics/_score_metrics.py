@@ -74,7 +74,9 @@ class ScoreMetric(Metric):
             + f", needs={self.needs!r})"
         )
 
-    def __call__(self, y_true: ArrayLike, y_score: Any, **options: Any) -> float:
+    def __call__(  # type: ignore[override]  # of rows, not of a matrix
+        self, y_true: ArrayLike, y_score: Any, **options: Any
+    ) -> float:
         """Value of the metric.
 
         Parameters

@@ -348,7 +348,7 @@ def _columns(scores, labels, label, what=None, given=None):
         "y_score",
         f"y_score must hold numbers, got an array of type {scores.dtype}.",
     )
-    scores = _as_floats(scores, given)
+    scores = as_floats(scores, given)
     if scores.ndim == 2 and scores.shape[1] == 1:
         scores = scores[:, 0]
     refuse_if(
@@ -381,7 +381,7 @@ def _columns(scores, labels, label, what=None, given=None):
     return column[:, None], np.array([index])
 
 
-def _as_floats(scores, given):
+def as_floats(scores, given):
     """Scores as floats; refused where that would tie scores that differ."""
     with np.errstate(over="ignore"):  # infinity is refused by its name
         floats = scores.astype(float)
