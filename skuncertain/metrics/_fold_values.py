@@ -13,7 +13,7 @@ from skuncertain.metrics._labels import (
     positive_of,
     refuse_nameless,
 )
-from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._row_scores import SUM_ERROR, RowScores
 from skuncertain.metrics._score_metrics import ScoreMetric
 
 _METHODS = {"decision_function": "scores", "predict_proba": "probabilities"}
@@ -80,7 +80,7 @@ class Responses:
         found = self._known[name]
         if isinstance(found, Exception):
             raise found
-        return found
+        return _second_of_two(found) if metric.needs == "probabilities" else found
 
     def _ask(self, name):
         scores = np.asarray(getattr(self.estimator, name)(self.X))
@@ -89,6 +89,14 @@ class Responses:
             return scores
         classes = [plain_label(label) for label in classes]
         return aligned(scores, classes, self.labels, _METHODS[name])
+
+
+def _second_of_two(scores):
+    """The second column of two that sum to 1: scikit-learn's scorers take 1 - p for the first."""
+    if scores.ndim != 2 or scores.shape[1] != 2 or scores.dtype.kind not in "fiub":
+        return scores
+    error = np.abs(scores.sum(axis=1) - 1).max(initial=0.0)
+    return scores[:, 1] if error <= SUM_ERROR else scores  # others are refused with the row
 
 
 def lacks_method(metric, estimator):

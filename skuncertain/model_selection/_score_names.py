@@ -11,6 +11,7 @@ _SHARE, _LOSS, _AT_MOST_1 = (0.0, 1.0), (-np.inf, 0.0), (-np.inf, 1.0)
 # Scorers of scikit-learn that no confusion matrix gives. The others are in the registry.
 _RANGES = {
     **dict.fromkeys(("roc_auc", "average_precision", "top_k_accuracy", "rand_score"), _SHARE),
+    "fowlkes_mallows_score": _SHARE,
     **dict.fromkeys((f"roc_auc_ov{end}" for end in ("r", "o", "r_weighted", "o_weighted")), _SHARE),
     **dict.fromkeys((f"{base}_samples" for base in ("f1", "jaccard")), _SHARE),
     **dict.fromkeys((f"{base}_samples" for base in ("precision", "recall")), _SHARE),

@@ -129,6 +129,12 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, c
         f"search must be a finished search, got {type(search).__name__}. {HOW}",
     )
     table = _score_table(results)
+    refuse_if(
+        isinstance(metric, str) and is_moment_key(metric),
+        "metric",
+        "metric must be a score, got {value}, which goes with one.",
+        metric,
+    )
     refuse_if(not table, "search", f"there are no columns split<k>_test_<score>. {HOW}")
     refit = getattr(known, "refit", None)
     refit = getattr(refit, "metric", refit)  # a rule of ours knows what it looked at
