@@ -17,6 +17,7 @@ from skuncertain.metrics._formulas import one_vs_rest, two_by_two
 from skuncertain.metrics._posterior import class_posterior
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import BASES
+from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.model_selection._fold_methods import (
     METHODS,
     SIDE_BY_SIDE,
@@ -112,7 +113,9 @@ class SideBySide:
         names = [self.first, *self.others]
         found = []
         if {"auto", "wang_li"} & set(names):
-            found.append("auto, wang_li: pooled counts (or moments of scores) with that omega")
+            scored = any(isinstance(one, ScoreMetric) for one in self.result.metrics.values())
+            what = "counts, or moments of scores," if scored else "counts"
+            found.append(f"auto, wang_li: pooled {what} with that omega")
         methods = {options.method for options in self.options.values()}
         if any(method.startswith("average") for method in methods):
             found.append("λ: pseudo-counts on each side of the proportion in every fold")
