@@ -189,8 +189,8 @@ class ScoredFolds:
         unbiased = k / (k - 1) / self.n_repeats if k > 1 else 0.0
         between = unbiased * np.square(weight * (used.value - mean)).sum()
         statistic = (k - 1) * between / rows if rows > 0 else 0.0
-        parts = (np.asarray(part, dtype=float) for part in (rows, between, rows, statistic, self.n))
-        return FoldVariance(*parts, k, self.n_repeats)
+        rows, between, statistic, n = map(np.asarray, (rows, between, statistic, self.n))
+        return FoldVariance(rows, between, rows, statistic, n, k, self.n_repeats)
 
     def needed(self, options):
         """Variance of the value around what is asked for."""

@@ -72,7 +72,7 @@ def read_moments(cv_results, metrics, failed_folds=()):
     found = {}
     for key in columns:
         parts = moments_of(columns, key)
-        metric, sign = metric_of_key(key, own)
+        metric, sign = (None, 1.0) if parts is None else metric_of_key(key, own)
         if parts is not None and metric is not None:
             kept = np.delete(np.arange(len(parts[0])), list(failed_folds))
             moments = FoldMoments(*parts).take(kept)
