@@ -149,8 +149,7 @@ class ConfusionCountsScorer(BaseEstimator):
         lack one (``TimeSeriesSplit``, halving searches).
     metrics : list of str, Metric or callable, or dict, default=None
         Scores that are returned as well, under the name that was asked for, so that ``refit="f1"``
-        works: metrics of the counts (see :func:`get_metric`) and names of scikit-learn's scorers,
-        such as "roc_auc". A metric of which less is better appears as ``neg_<name>``, with its sign
+        works: metrics (see :func:`get_metric`) and names of scikit-learn's scorers. A metric of which less is better appears as ``neg_<name>``, with its sign
         changed, as in scikit-learn. A dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
     pos_label : label, default=None
         Positive class, see :class:`ConfusionCounts`. With names and without it, metrics that
@@ -171,7 +170,12 @@ class ConfusionCountsScorer(BaseEstimator):
     of `labels`; with more than 30 classes ``tp_<i>, fp_<i>, fn_<i>`` unless `cells`. Always ``n``,
     the number of rows, and ``score``: the first of `metrics`, otherwise the accuracy. 0/0 counts as
     0 in metrics, as in scikit-learn; posteriors are made from the counts and do not depend on that.
-    A scorer of scikit-learn that fails gives NaN and a warning; predictions are made once.
+
+    Metrics of scores and probabilities, such as "roc_auc" and "neg_log_loss", have the values of
+    scikit-learn's scorers and, for intervals, ``<name>__variance``, ``<name>__third`` (third
+    cumulant) and ``<name>__n``: what the rows of the fold say about the error of the value. Their
+    columns are found by value among the classes of the estimator, whose methods are called once for
+    all metrics. What cannot be computed in a fold is NaN, alone, with a warning.
 
     Counts take no `sample_weight`: weighted sums are no counts, and what they are worth depends on
     the metric; :meth:`ConfusionCounts.stack` puts weighted folds together. With metadata routing, a

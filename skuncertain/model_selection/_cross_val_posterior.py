@@ -148,9 +148,10 @@ class CrossValPosterior(HasReport):
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None
-            By default accuracy, precision, recall, f1 and mcc; without a positive class accuracy,
-            balanced_accuracy, f1_macro and mcc. Any other can be asked for later. Of scores alone:
-            all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
+            By default accuracy, precision, recall, f1 and mcc (without a positive class accuracy,
+            balanced_accuracy, f1_macro and mcc), and those of scores and probabilities that the
+            scorer was asked for. Any other of the confusion matrix can be asked for later. Of
+            scores alone: all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
         method, omega, estimand, prior : object
             See :func:`fold_posterior`; scores alone allow "nadeau_bengio", "corrected_t" and "t".
         stability : bool, default=True

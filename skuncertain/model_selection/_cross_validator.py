@@ -72,7 +72,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         As in ``cross_validate``: None is 5 folds, stratified for classifiers.
     metrics : list of str, Metric or callable, default=None
         By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
-        balanced_accuracy, f1_macro and mcc. Any other can be asked for after `fit`.
+        balanced_accuracy, f1_macro and mcc. Any other metric of the confusion matrix can be asked
+        for after `fit`; those of scores and probabilities ("roc_auc", "neg_log_loss") only here.
     method : str, default="pooled"
         See :func:`fold_posterior`. Splits in which rows are tested unequally often
         (``ShuffleSplit``) or learnt from unequally often (``TimeSeriesSplit``) allow
@@ -172,6 +173,10 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     Interval(low=0.966..., high=0.992...)
     >>> bcv.predict(X[:3])
     array([0, 0, 0])
+    >>> scored = BayesianCrossValidator(model, cv=10, metrics=["roc_auc", "neg_log_loss"])
+    >>> scored.fit(X, y).intervals_
+    {'roc_auc': Interval(low=0.986..., high=0.998...),
+     'neg_log_loss': Interval(low=-0.128..., high=-0.048...)}
     """
 
     # A router, not a consumer: there is nothing to request for `groups` itself.
@@ -444,9 +449,10 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         Parameters
         ----------
         metric : str, Metric or callable
-            See :func:`get_metric`.
+            See :func:`get_metric`; one of scores or probabilities must be among `metrics`.
         method : str, default=None
-            See :func:`fold_posterior`; by default that of the constructor.
+            See :func:`fold_posterior`; by default that of the constructor. Metrics of scores have
+            "pooled", "nadeau_bengio", "corrected_t" and "t".
         **options : dict
             ``omega, estimand, prior, rho, prior_per_fold, pos_label``, see :func:`fold_posterior`.
 
