@@ -84,7 +84,7 @@ POPULATIONS = {
     "heavy": g.heavy(8, 0.9),
     "skewed": g.skewed(6, 3, 1.6),
     "factors": g.factors(8, 1.1),
-    "wavy": g.wavy(4, 2.5),
+    "wavy": g.wavy(5, 2.5),
     "levels": g.levels(6, 0.9),
     "squares": g.squares(4, 3.4),
 }

@@ -9,10 +9,12 @@ lab/intervals.py what the methods make of it.
 Cells, seeds and replications were committed before the first run. A run that was killed goes on
 where it was; the real sets are read from the folder that SKUNCERTAIN_DATA names (letter.csv.gz and
 magic.csv.gz, with a column "target"), else skipped. What the methods covered in every cell is kept
-in study.json.gz beside this file, and the tables are made from it. All of it takes about two and a
+in study.json.gz beside this file, and the tables are made from it; cells that are in it are not run
+again unless --again says so, as it should after a change of a rule. All of it takes about two and a
 half hours of one core: 0.7 for 100 rows, 1.3 for 500, 0.5 for the forests.
 
     python benchmarks/study.py [--folder FOLDER] [--write docs/benchmark_tables] [--only TEXT]
+        [--again]
 """
 
 import argparse
@@ -24,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from lab.resample import StudyCell, run
 from lab.sets import SETS
 from lab.study_tables import tables
-from lab.summaries import rows_of, write_archive
+from lab.summaries import read_archive, rows_of, write_archive
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -96,10 +98,12 @@ def main():
     parser.add_argument("--write", help="folder for the tables")
     parser.add_argument("--only", default="", help="cells whose name holds this text")
     parser.add_argument("--no-fits", action="store_true", help="evaluate what is there")
+    parser.add_argument("--again", action="store_true", help="run cells of the archive, too")
     options = parser.parse_args()
     chosen = [one for one in cells() if options.only in one.key]
     if not options.no_fits:
-        run(chosen, SEED, options.folder)
+        known = {} if options.again else read_archive(ARCHIVE)
+        run([one for one in chosen if one.key not in known], SEED, options.folder)
     rows = rows_of(chosen, options.folder, ARCHIVE)
     write_archive(ARCHIVE, rows)
     print(summary := budget(rows, len(chosen)))

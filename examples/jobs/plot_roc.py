@@ -6,7 +6,6 @@ A band for the whole curve, an interval for its area, and metrics along the thre
 """
 
 # %%
-import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -15,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skuncertain.comparison import compare_auc
-from skuncertain.display import RocBandDisplay
-from skuncertain.metrics import auc_posterior, intervals_at_thresholds
+from skuncertain.display import RocBandDisplay, ThresholdDisplay
+from skuncertain.metrics import auc_posterior
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, [1, 4, 8]]  # three weak features
@@ -48,13 +47,6 @@ print(compare_auc(y_test, *scores.values(), names=tuple(scores), rope=0.01))
 # Metrics along the threshold, with an interval at every point. They are for a threshold that was
 # fixed before: the best of many is partly the luckiest.
 
-table = intervals_at_thresholds(
-    y_test, scores["naive Bayes"], metrics=["precision", "recall"]
-).to_frame()
-figure, ax = plt.subplots(layout="constrained")
-for metric in ("precision", "recall"):
-    ax.fill_between(table.index, table[f"{metric}_low"], table[f"{metric}_high"], alpha=0.3)
-    ax.plot(table.index, table[metric], label=metric)
-ax.set(xlabel="threshold", ylim=(0, 1.02), title="95 % intervals along the threshold")
-ax.legend(loc="lower left")
-plt.show()
+ThresholdDisplay.from_predictions(
+    y_test, scores["naive Bayes"], metrics=["precision", "recall"], name="naive Bayes"
+)

@@ -6,9 +6,11 @@ from skuncertain.display._curves import PrecisionRecallBandDisplay, RocBandDispl
 from skuncertain.display._folds import FoldDisplay
 from skuncertain.display._intervals import IntervalDisplay
 from skuncertain.display._joint import JointDisplay
+from skuncertain.display._net_benefit import NetBenefitDisplay
 from skuncertain.display._posteriors import PosteriorDisplay
 from skuncertain.display._ranks import RankDisplay
 from skuncertain.display._sequential import SequentialDisplay
+from skuncertain.display._thresholds import ThresholdDisplay
 
 __all__ = [
     "ComparisonDisplay",
@@ -16,9 +18,11 @@ __all__ = [
     "FoldDisplay",
     "IntervalDisplay",
     "JointDisplay",
+    "NetBenefitDisplay",
     "PosteriorDisplay",
     "PrecisionRecallBandDisplay",
     "RankDisplay",
     "RocBandDisplay",
     "SequentialDisplay",
+    "ThresholdDisplay",
 ]

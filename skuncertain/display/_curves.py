@@ -30,6 +30,31 @@ from skuncertain.posteriors._about import label_text
 _POINTS = 501
 
 
+def out_of_fold(cv_results, X, y, pos_label, response="auto"):
+    """Scores of the test rows of ``cross_validate``, by the models of its folds."""
+    refuse_if(
+        "estimator" not in cv_results or "indices" not in cv_results,
+        "cv_results",
+        "cv_results must hold estimators and indices: call "
+        "cross_validate(..., return_estimator=True, return_indices=True).",
+    )
+    tests = cv_results["indices"]["test"]
+    row = np.concatenate([np.asarray(test) for test in tests])
+    refuse_if(
+        np.unique(row).size < row.size,
+        "cv_results",
+        "every row must be tested once; repeated folds overlap in a curve.",
+    )
+    models = zip(cv_results["estimator"], tests, strict=True)
+    found = [
+        classifier_scores(model, take_rows(X, test), pos_label, response, "cv_results", y)
+        for model, test in models
+    ]
+    parts, positive = [part for part, _, _ in found], found[-1][1]
+    labels = as_labels(list(cv_results["estimator"][0].classes_))
+    return OutOfFoldScores(tests, parts, labels, positive, len(tests), True, FoldOptions())
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class _CurveDisplay(Display):
     """What both curves share: constructors and the drawing of band and curve."""
@@ -181,27 +206,7 @@ class _CurveDisplay(Display):
         Display
             The display, plotted.
         """
-        refuse_if(
-            "estimator" not in cv_results or "indices" not in cv_results,
-            "cv_results",
-            "cv_results must hold estimators and indices: call "
-            "cross_validate(..., return_estimator=True, return_indices=True).",
-        )
-        tests = cv_results["indices"]["test"]
-        row = np.concatenate([np.asarray(test) for test in tests])
-        refuse_if(
-            np.unique(row).size < row.size,
-            "cv_results",
-            "every row must be tested once; repeated folds overlap in a curve.",
-        )
-        models = zip(cv_results["estimator"], tests, strict=True)
-        found = [
-            classifier_scores(model, take_rows(X, test), pos_label, y=y) for model, test in models
-        ]
-        parts, positive = [part for part, _, _ in found], found[-1][1]
-        labels = as_labels(list(cv_results["estimator"][0].classes_))
-        scores = OutOfFoldScores(tests, parts, labels, positive, len(tests), True, FoldOptions())
-        return cls.from_predictions(y, scores, **options)
+        return cls.from_predictions(y, out_of_fold(cv_results, X, y, pos_label), **options)
 
     def _band_text(self, key, found, name):
         text = spoken_interval(float(found.area.observed), *found.area.interval(found.level))

@@ -15,6 +15,7 @@ from skuncertain.metrics._curves import (
     precision_recall_band,
     roc_band,
 )
+from skuncertain.metrics._net_benefit import NetBenefitCurve, net_benefit_curve
 from skuncertain.metrics._posterior import BetterThanChance
 from skuncertain.metrics._priors import prior_from_metrics
 from skuncertain.metrics._ranking import auc_posterior, average_precision_posterior
@@ -29,6 +30,7 @@ __all__ = [
     "ConfusionCountsScorer",
     "IntervalReport",
     "Metric",
+    "NetBenefitCurve",
     "PrecisionRecallBand",
     "RocBand",
     "ThresholdIntervals",
@@ -44,6 +46,7 @@ __all__ = [
     "make_bound_scorer",
     "make_metric",
     "metric_posterior",
+    "net_benefit_curve",
     "precision_recall_band",
     "prior_from_metrics",
     "proportion_posterior",

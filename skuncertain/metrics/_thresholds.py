@@ -37,7 +37,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label
 from skuncertain.metrics._priors import check_prior, describe_prior
 from skuncertain.metrics._registry import named_metrics
-from skuncertain.metrics._scores import ScoredRows, classifier_scores
+from skuncertain.metrics._scores import ScoredRows, classifier_scores, of_folds
 from skuncertain.posteriors._base import Posterior
 
 _MOST = 50  # thresholds that are chosen by default
@@ -424,7 +424,7 @@ def intervals_at_thresholds(
     level, kind = check_level(level), check_kind(kind)
     scores, pos_label, found = _read_scores(y_score, X, pos_label, y_true)
     operating_threshold = found if operating_threshold is None else operating_threshold
-    pooled = hasattr(scores, "cv_results_")
+    pooled = of_folds(scores)
     pooling = "pooled" if pooled else None
     rows = ScoredRows.of(y_true, scores, labels, pos_label, pooling, what="a threshold")
     refuse_if(

@@ -35,6 +35,7 @@ QUESTIONS = {
     "search": "grid search",
     "prevalence": "prevalence",
     "curves": "ROC",
+    "thresholds": "Which threshold",
     "overlap": "Do the intervals overlap?",
     "sample_size": "How many samples do I need?",
     "monitoring": "still as good",

@@ -101,6 +101,7 @@ FUNCTIONS = {
         sk.metrics.precision_recall_band,
         lambda: {"y_true": Y, "y_score": S},
     ),
+    "net_benefit_curve": (sk.metrics.net_benefit_curve, lambda: {"y_true": Y, "y_proba": S}),
     "intervals_at_thresholds": (
         sk.metrics.intervals_at_thresholds,
         lambda: {"y_true": Y, "y_score": S, "thresholds": [0.5]},
