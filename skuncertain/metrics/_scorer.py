@@ -149,8 +149,9 @@ class ConfusionCountsScorer(BaseEstimator):
         lack one (``TimeSeriesSplit``, halving searches).
     metrics : list of str, Metric or callable, or dict, default=None
         Scores that are returned as well, under the name that was asked for, so that ``refit="f1"``
-        works: metrics (see :func:`get_metric`) and names of scikit-learn's scorers. A metric of which less is better appears as ``neg_<name>``, with its sign
-        changed, as in scikit-learn. A dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
+        works: metrics (see :func:`get_metric`) and names of scikit-learn's scorers. A metric of
+        which less is better appears as ``neg_<name>``, with its sign changed, as in scikit-learn. A
+        dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
     pos_label : label, default=None
         Positive class, see :class:`ConfusionCounts`. With names and without it, metrics that
         depend on it are refused: here if `labels` are given, otherwise when a fold is scored.

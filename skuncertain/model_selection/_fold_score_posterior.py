@@ -88,7 +88,7 @@ class ScoredFolds:
     class_counts : ndarray of shape (splits, C)
         Rows of every class.
     positive : int or None
-        Class that is ranked against the rest; None for all classes.
+        Class that is ranked against the rest; None for all classes, or for the second of two.
     n_repeats : int
         Repetitions R.
     pos_label : label or None
@@ -140,6 +140,11 @@ class ScoredFolds:
         return float(self._used.n.sum()) / self.n_repeats
 
     @property
+    def ranked(self):
+        """Class that is ranked against the rest; None for all of more than two."""
+        return 1 if self.positive is None and self.class_counts.shape[-1] == 2 else self.positive
+
+    @property
     def pools_rows(self):
         """Whether rows of all folds are averaged, not folds."""
         return self.base.family in ("mean", "share")
@@ -169,8 +174,8 @@ class ScoredFolds:
     def _lonely(self):
         """Whether a fold has a class, of those that are ranked, with a single row."""
         counts = self.class_counts[self.usable]
-        if self.positive is not None:
-            own = counts[:, self.positive]
+        if self.ranked is not None:
+            own = counts[:, self.ranked]
             counts = np.stack([own, counts.sum(axis=1) - own], axis=1)
         return bool((counts == 1).any())
 
@@ -336,10 +341,10 @@ def _proof(folds):
     if metric.base.startswith("precision_at"):
         size = metric.k * folds.n_folds
         return size, freedom(size), None
-    if folds.positive is not None:
-        own, total = counts[folds.positive], counts.sum()
+    if folds.ranked is not None:
+        own, total = counts[folds.ranked], counts.sum()
         size = own if metric.k else min(own, total - own)
-        return size, freedom(size), float(share[folds.positive]) if chance else None
+        return size, freedom(size), float(share[folds.ranked]) if chance else None
     if metric.base.startswith("roc_auc_ovo"):
         pairs = list(combinations(range(counts.size), 2))
         sizes = np.array([min(counts[a], counts[b]) for a, b in pairs])

@@ -150,7 +150,7 @@ def _ranked_class(metric, labels, pos_label):
         return None, None
     label = class_asked(metric, labels, pos_label)
     if label is None:
-        return (1 if len(labels) == 2 else None), None
+        return None, None
     same = not metric.one_class and len(labels) == 2
     return labels.index(label), None if same else label
 
