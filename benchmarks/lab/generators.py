@@ -174,6 +174,43 @@ def heavy(d, strength):
     return by_label(draw)
 
 
+def votes(d, k, share):
+    """Features with two levels, k of which are 1 more often in class 1."""
+
+    def draw(rng, n, c):
+        likely = np.full(d, 0.5)
+        likely[:k] += share * (c - 0.5)
+        return (rng.random((n, d)) < likely).astype(float)
+
+    return by_class(draw)
+
+
+def grades(d, k, shift):
+    """Features with three levels, k of which are higher in class 1."""
+
+    def draw(rng, n, c):
+        likely = np.full(d, 0.5)
+        likely[:k] += shift * (c - 0.5)
+        return rng.binomial(2, likely, (n, d)).astype(float)
+
+    return by_class(draw)
+
+
+def crescents(d, noise):
+    """Two half circles that reach into each other, and features that tell nothing."""
+
+    def draw(rng, n, c):
+        X = rng.standard_normal((n, d))
+        angle = np.pi * rng.random(n)
+        side = 1 - 2 * c
+        X[:, :2] = noise * X[:, :2] + np.column_stack(
+            [c + side * np.cos(angle), 0.5 * c + side * np.sin(angle)]
+        )
+        return X
+
+    return by_class(draw)
+
+
 def clouds(n_classes, d, gap, seed=7):
     """Normal clouds of several classes, of different sizes."""
     rng = np.random.default_rng(seed)

@@ -128,6 +128,7 @@ def _one(cell, test, rng):
         "models": np.array(models, dtype=np.int32),
         "truths": np.array(truths),
         "final": _truth(final, test, labels, shares),
+        "margins": np.array(margins),
         "warned": bool(stability.vanishing()),
     }
 

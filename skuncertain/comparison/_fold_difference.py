@@ -30,6 +30,7 @@ from skuncertain.model_selection._folds import FoldDiagnostics
 from skuncertain.model_selection._stability import (
     alike,
     difference_jackknife,
+    gain_of_tests,
     model_values,
     movement,
     optimism,
@@ -205,14 +206,16 @@ def _disagreeing(rows, slopes):
 def _of_models(rows, slopes, n):
     """What the models of the folds say about the same rows."""
     r, total = rows.n_repeats, rows.models[0][0].sum()
+    slopes = slopes * (n / total)  # the reference rows stand for all rows
     values = np.array(
         [model_values(part, slope) for part, slope in zip(rows.models, slopes, strict=True)]
     )
-    signs = []
-    for part, code in zip(rows.models, rows.codes, strict=True):
-        at = rows.reference
-        tested = _matrix(replace(rows, truth=rows.truth[at]), code[at])
-        signs.append([movement(part, r, n), optimism(part, tested, r), alike(part, r)])
+    signs, at = [], rows.reference
+    reference = replace(rows, truth=rows.truth[at])
+    for part, code, slope in zip(rows.models, rows.codes, slopes, strict=True):
+        tested = _matrix(reference, code[at])
+        gain = gain_of_tests(part, tested, slope, r)
+        signs.append([movement(part, r, n), optimism(part, tested, r), alike(part, r), gain])
     jackknife = difference_jackknife(values, r, share_of_rows(total, n))
     return {"jackknife": jackknife, **rules_of_pairs(*np.array(signs, dtype=float).T, rows.n_folds)}
 

@@ -50,6 +50,10 @@ _LEAST, _LEARNT, _MUCH, _APART, _MOST_FACTOR = 1.1, 0.6, 0.5, 1.0, 1.9
 # Part of the variance between models that moves with the sample in all folds alike: of smooth
 # learners, and of those with few rules to choose from, whose models repeat each other.
 _SMOOTH, _LUMPS, _CHANCE, _CERTAIN, _MOST_APART = 2.0, 6.0, 0.15, 0.1, 40.0
+# Learners whose models are mostly the same few rules, from this share of equal pairs on. Of rules
+# that are about equally good the rows of a fold have tipped the scale, and they test the other one:
+# half of the square of what a test loses that way is added to the variance.
+_REPEATED, _SURELY, _TIPPED = 0.25, 0.25, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +173,13 @@ class DifferenceVariance(FoldVariance):
         not known.
     part : ndarray or None
         What part of the jackknife moves with the sample in all folds alike.
+    tipped : ndarray or None
+        Least variance between training sets of learners that choose between few rules.
     """
 
     factor: np.ndarray | None = None
     part: np.ndarray | None = None
+    tipped: np.ndarray | None = None
 
     def _factor(self):
         return self.factor
@@ -180,7 +187,8 @@ class DifferenceVariance(FoldVariance):
     def _moved(self):
         # Models that are right or wrong in single rows differ by as much as rows do.
         moved = self.part * np.maximum(self.jackknife - self.binomial, 0.0)
-        return np.minimum(moved, _MOST_APART * self.binomial)
+        # Two rules that are equally good on all rows hide from the jackknife.
+        return np.minimum(np.maximum(moved, self.tipped), _MOST_APART * self.binomial)
 
     def pair(self, i, j):
         """One pair of an array of pairs."""
@@ -191,20 +199,26 @@ class DifferenceVariance(FoldVariance):
         return replace(self, **picked)
 
 
-def rules_of_pairs(moved, optimism, alike, n_folds):
-    """Factor, part and movement ``(m, m)`` of all pairs of m models, as fields.
+def rules_of_pairs(moved, optimism, alike, gain, n_folds):
+    """Factor, part, least variance and movement ``(m, m)`` of all pairs of m models, as fields.
 
     `moved` is the movement of every model, `optimism` the share of its errors that it does not make
-    on rows it learnt from, `alike` the share of the pairs of its fold models that are nearly equal.
+    on rows it learnt from, `alike` the share of the pairs of its fold models that are nearly equal,
+    `gain` its metric on tested rows minus that on rows it learnt from.
     """
     still = _STILL / np.maximum(moved, _STILL)  # 1 of models that hardly move
     factor = _LEAST + _LEARNT * np.minimum(optimism / _MUCH, 1.0) - _APART * np.log(still)
     few = np.clip((alike - _CHANCE) / _CERTAIN, 0.0, 1.0)  # a learner with few rules
     part = _SMOOTH * still**2 + _LUMPS * (1 - still) * few
+    repeated = np.clip((alike - _REPEATED) / _SURELY, 0.0, 1.0)
     between = n_folds / (n_folds - 1) ** 2  # variance between models over that of the jackknife
     return {
         "factor": np.minimum(_mean_of_pairs(factor), _MOST_FACTOR),
         "part": _mean_of_pairs(part) * between,
+        # Only if both do: what a tree knows by heart, a stump beside it need not explain.
+        "tipped": _TIPPED
+        * np.minimum(repeated[:, None], repeated)
+        * np.square(gain - gain[:, None]),
         "movement": np.maximum(moved[:, None], moved),
     }
 

@@ -24,7 +24,10 @@ MOST_CLASSES = 100  # beyond, matrices of every model would cost more than the f
 _MARGIN_ROWS = 500  # of which scores are asked for, too
 _SUREST = 0.02  # share of the rows that are called the surest of a class
 _ALIKE = 0.15  # standard deviations between models that count as one
-_FAR = 3.0  # standard errors; nearer, the surest rows may change sides
+# Standard errors; nearer, the surest rows may change sides. The jackknife takes chaos in the models
+# for what moves with the sample: that is too much for models that all differ, and too little for
+# those that repeat each other, in this sample. The share of equal pairs goes from one to the other.
+_FAR, _FARTHER, _DIFFER, _REPEAT = 2.0, 4.0, 0.05, 0.25
 _PREFIX, _MARGIN = "reference", "margin"
 
 
@@ -99,15 +102,25 @@ class Stability:
                 continue
             if (predicted[:, c] == 0).any():
                 found.append((label, None))
-            elif (errors := self._distance(c)) < _FAR:
-                found.append((label, errors))
+            elif self.margins is not None and self._is_near(self.margins, c):
+                found.append((label, self._distance(self.margins[:, c])))
         return found
 
-    def _distance(self, c):
-        """Standard errors, by the jackknife, of the margin of the surest rows of a class."""
-        if self.margins is None:
-            return np.inf
-        margin = self.margins[:, c]
+    def _is_near(self, margins, c):
+        """Whether the surest rows of a class may change sides."""
+        away = float(alike(self.counts, self.n_repeats)) - _DIFFER
+        repeats = min(max(away / (_REPEAT - _DIFFER), 0.0), 1.0)
+        near = self._distance(margins[:, c]) < _FAR + repeats * (_FARTHER - _FAR)
+        if not near or len(self.labels) != 2 or repeats == 1:
+            return near
+        # Scores of some learners have another unit in every model, but the place between the
+        # surest rows of both classes has none.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            place = margins[:, c] / margins.sum(axis=1)
+        return not np.isfinite(place).all() or (1 - repeats) * self._distance(place) < _FAR
+
+    def _distance(self, margin):
+        """Mean of the margins of the models in standard errors, by the jackknife."""
         if not np.isfinite(margin).all():
             return np.inf
         spread = np.sqrt(jackknife(margin[:, None], self.n_repeats)).item()
@@ -226,13 +239,30 @@ def optimism(matrices, tested, n_repeats):
 
     `tested` is the confusion matrix of the tests of the reference rows, each once.
     """
-    folds = matrices.shape[-4] / n_repeats
-    shown = matrices.sum(axis=(-4, -3)) / n_repeats  # every row by K models, K - 1 of which know it
-    learnt = (shown - tested) / max(folds - 1, 1)
+    learnt = _on_learnt_rows(matrices, tested, n_repeats)
     errors = [
         part.sum(axis=(-2, -1)) - np.trace(part, axis1=-2, axis2=-1) for part in (tested, learnt)
     ]
     return np.clip((errors[0] - errors[1]) / (errors[0] + 2), 0.0, 1.0)
+
+
+def gain_of_tests(matrices, tested, slope, n_repeats):
+    """Metric on tested rows minus that on rows that the models learnt from, linear in the cells.
+
+    `slope` are the derivatives with respect to the cells of the reference rows.
+    """
+    learnt = _on_learnt_rows(matrices, tested, n_repeats)
+    rows = learnt.sum(axis=-1, keepdims=True)
+    # A fold that failed is not tested: classes count as often as they were.
+    weight = tested.sum(axis=-1, keepdims=True) / np.where(rows > 0, rows, 1.0)
+    return (slope * (tested - weight * learnt)).sum(axis=(-2, -1))
+
+
+def _on_learnt_rows(matrices, tested, n_repeats):
+    """Mean confusion matrix of the models on rows that they learnt from."""
+    folds = matrices.shape[-4] / n_repeats
+    shown = matrices.sum(axis=(-4, -3)) / n_repeats  # every row by K models, K - 1 of which know it
+    return (shown - tested) / max(folds - 1, 1)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Variances of differences in folds, against definitions written out row by row."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from skuncertain.comparison._fold_difference import difference_variance
 from skuncertain.comparison._fold_rows import FoldRows
 from skuncertain.metrics import get_metric
 from skuncertain.model_selection._fold_variance import DifferenceVariance, rules_of_pairs
-from skuncertain.model_selection._stability import alike, optimism
+from skuncertain.model_selection._stability import alike, gain_of_tests, optimism
 
 
 def random_rows(seed=0, n=90, size=2, m=2, splits=5, n_repeats=1, models=False):
@@ -190,7 +191,8 @@ def test_drawn_metrics_weigh_rows_alike():
 def test_rule_of_pairs():
     """A quiet learner, one that learns by heart, a chaotic one and one with few rules."""
     moved, hope, same = [1.0, 1.0, 20.0, 20.0], [0.0, 0.9, 0.1, 0.1], [0.1, 0.1, 0.1, 0.6]
-    found = rules_of_pairs(np.array(moved), np.array(hope), np.array(same), 10)
+    gain = np.array([0.0, -0.2, -0.1, -0.05])
+    found = rules_of_pairs(np.array(moved), np.array(hope), np.array(same), gain, 10)
     quiet, heart, chaos, lumps = np.diagonal(found["factor"])
     assert quiet == pytest.approx(1.1)
     assert heart == pytest.approx(1.7)
@@ -201,6 +203,10 @@ def test_rule_of_pairs():
     assert parts[3] == pytest.approx(5.42 * 10 / 81)
     assert found["factor"][0, 1] == pytest.approx((quiet + heart) / 2)
     assert found["movement"][0, 2] == 20
+    assert found["tipped"] == pytest.approx(0.0)  # only the last one repeats itself
+    both = rules_of_pairs(np.ones(3), np.zeros(3), np.array([0.6, 0.4, 0.2]), gain[1:], 10)
+    assert both["tipped"][0] == pytest.approx([0, 0.5 * 0.6 * 0.1**2, 0])
+    assert both["tipped"] == pytest.approx(both["tipped"].T)
 
 
 def test_what_the_estimands_add():
@@ -210,12 +216,17 @@ def test_what_the_estimands_add():
     arrays = {name: np.array(value) for name, value in numbers.items()}
     one = DifferenceVariance(
         **arrays, n_folds=10, n_repeats=1, movement=np.array(3.0), factor=np.array(1.5),
-        part=np.array(0.2),
+        part=np.array(0.2), tipped=np.array(0.3),
     )  # fmt: skip
     assert one.needed("fitted") == pytest.approx(1.5)
     assert one.needed("algorithm") == pytest.approx(1.5 + 0.2 * 4)
     assert one.needed("final") == pytest.approx(1.5 + 11 / 81 * 5)
     assert one.omega("fitted") == pytest.approx(1 / 1.5)
+    tipped = replace(one, tipped=np.array(2.5))  # more than what the jackknife shows
+    assert tipped.needed("algorithm") == pytest.approx(1.5 + 2.5)
+    assert tipped.needed("final") == one.needed("final")
+    most = replace(one, tipped=np.array(99.0))
+    assert most.needed("algorithm") == pytest.approx(1.5 + 40)
 
 
 def test_nothing_differs():
@@ -266,8 +277,70 @@ def test_signs_of_models_by_definition():
     assert optimism(matrices, tested, 1) == pytest.approx((8 - (shown - 8) / 2) / (8 + 2))
 
 
+@pytest.mark.parametrize("n_repeats", [1, 2])
+def test_gain_of_tests_row_by_row(n_repeats):
+    """Accuracy of models on the rows of their fold minus that on all others, row by row."""
+    rng = np.random.default_rng(4)
+    n, k = 60, 5
+    truth = rng.integers(2, size=n)
+    right, known, matrices, tested = [], [], [], np.zeros((2, 2))
+    for _ in range(n_repeats):
+        fold = rng.permutation(np.arange(n) % k)
+        for j in range(k):
+            said = np.where(rng.random(n) < np.where(fold == j, 0.6, 0.8), truth, 1 - truth)
+            matrix = np.bincount(2 * truth + said, minlength=4).reshape(1, 2, 2)
+            matrices.append(matrix.astype(float))
+            mine = fold == j
+            tested += np.bincount(2 * truth[mine] + said[mine], minlength=4).reshape(2, 2)
+            right.append((said == truth)[mine])
+            known.append((said == truth)[~mine])
+    gain = gain_of_tests(np.array(matrices), tested / n_repeats, np.eye(2) / n, n_repeats)
+    assert gain == pytest.approx(np.concatenate(right).mean() - np.concatenate(known).mean())
+
+
+def test_rules_that_tie_are_not_certain():
+    """Two rules of equal worth: models alternate, and every one is bad on the fold it left out."""
+    n, k = 100, 10
+    truth, fold = np.tile([0, 1], n // 2), np.repeat(np.arange(k), n // k)
+    steady = truth.copy()
+    steady[::8], steady[1::8] = 1 - steady[::8], 1 - steady[1::8]  # 26 errors, whoever learns
+    tossed = truth.copy()
+    tossed[::5], tossed[1::5] = 1 - tossed[::5], 1 - tossed[1::5]  # 40 errors in the tests
+    still = np.tile(np.array([[37.0, 13.0], [13.0, 37.0]]), (k, 1, 1, 1))
+    turns = np.array([[[[50.0, 0.0], [25.0, 25.0]]], [[[25.0, 25.0], [0.0, 50.0]]]] * (k // 2))
+    rows = FoldRows(
+        truth, [steady, tossed], fold, 1, (0, 1), 1, [still, turns], np.ones(n, dtype=bool)
+    )
+    found = difference_variance(rows, get_metric("accuracy"), 1).pair(0, 1)
+    assert found.jackknife == pytest.approx(0.0, abs=1e-12)  # all models of B make 25 errors
+    learnt = (k * 25 - 40) / (k - 1)
+    gap = (40 - learnt) / (n + 2)  # derivatives have half a row more per cell; A has no gap
+    assert alike(turns, 1) == pytest.approx(20 / 45)
+    weight = (20 / 45 - 0.25) / 0.25  # B repeats itself less than A
+    assert found.tipped == pytest.approx(0.5 * weight * gap**2)
+    added = found.needed("algorithm") - found.needed("fitted")
+    assert added == pytest.approx(found.tipped)
+
+
 # --------------------------------------------------------------------------------------------------
 # Many rows, many classes
+
+
+@pytest.mark.parametrize("name", ["accuracy", "f1"])
+def test_a_part_of_the_rows_stands_for_all(name):
+    """Models that were asked about a tenth of the rows vary as those asked about all of them."""
+    rows = random_rows(n=300, models=True)
+    tenfold = [np.concatenate([code] * 10) for code in rows.codes]
+    many = replace(
+        rows, truth=np.tile(rows.truth, 10), codes=tenfold, fold=np.tile(rows.fold, 10),
+        models=[10 * part for part in rows.models], reference=np.ones(3000, dtype=bool),
+    )  # fmt: skip
+    asked = replace(many, models=rows.models, reference=np.arange(3000) < 300)
+    whole, part = (difference_variance(r, get_metric(name), 1).pair(0, 1) for r in (many, asked))
+    # Of one half there is no noise to be told from the models: it stays as it is.
+    assert part.jackknife == pytest.approx(whole.jackknife)
+    assert part.tipped == pytest.approx(whole.tipped)
+    assert whole.jackknife > 0
 
 
 def test_more_reference_rows_than_are_taken():
