@@ -19,6 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._numerics.delong import Estimate, freedom
 from skuncertain._utils.validation import is_real, refuse_if
 from skuncertain._utils.warnings import warn_user
+from skuncertain.exceptions import SmallSampleWarning
 from skuncertain.metrics._ranking import of_estimate
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._score_metrics import ScoreMetric
@@ -36,6 +37,7 @@ from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior, negated
 
+_FEW_POSITIVES = 15  # in a fold
 _MISSING = "one class in the fold, or nothing that could be scored"
 
 
@@ -257,6 +259,7 @@ def posterior_of_folds(folds: Folds | ScoredFolds, options: FoldOptions) -> Post
         found, weight = _of_values(folds, options), np.nan
     else:
         _warn_of_missing(folds)
+        _warn_of_few(folds)
         needed = folds.needed(options) if folds.usable.any() else np.nan
         found = _pooled(folds, options, needed)
         weight = float(folds.variance.binomial) / needed if needed > 0 else 1.0
@@ -277,6 +280,21 @@ def _warn_of_missing(folds):
             f"folds ({', '.join(map(str, lost[:10]))}{', ...' * (lost.size > 10)}, counted from "
             f"0): {fate}.",
             UndefinedMetricWarning,
+        )
+
+
+def _warn_of_few(folds):
+    """The average precision of few positives is too high, in every fold, and so is its mean."""
+    if folds.base.base != "average_precision" or not folds.usable.any():
+        return
+    counts = folds.class_counts[folds.usable].mean(axis=0)
+    positives = counts.min() if folds.ranked is None else counts[folds.ranked]
+    if positives < _FEW_POSITIVES:
+        warn_user(
+            f"{folds.metric.name} of folds with {positives:.3g} positive rows each is too high on "
+            "average, and its interval does not know that (with an area of .76 and 30 % positives: "
+            "by .11 with 3 of them, by .07 with 6, by .02 with 30). Use fewer folds.",
+            SmallSampleWarning,
         )
 
 

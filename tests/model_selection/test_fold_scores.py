@@ -1,5 +1,6 @@
 """Metrics of scores and probabilities over folds: the rule, and every door to it."""
 
+import itertools
 import pickle
 import warnings
 
@@ -39,6 +40,7 @@ from skuncertain.exceptions import (
     DegenerateIntervalWarning,
     FoldDisagreementWarning,
     InvalidParameterError,
+    SmallSampleWarning,
 )
 from skuncertain.metrics import get_metric, make_metric
 from skuncertain.model_selection import CrossValPosterior, fold_interval, fold_posterior
@@ -189,6 +191,19 @@ def test_folds_with_one_positive_vary_as_folds_do():
     values = np.array([1.0, 0.4, 0.9, 0.7, 0.95])
     folds = ranked(values, np.full(5, 1e-4), [[30, 1]] * 5)
     assert folds.variance.binomial == pytest.approx(values.var(ddof=1) / 5, rel=1e-12)
+
+
+def test_few_positives_in_folds_raise_the_average_precision():
+    """Every order of 3 positives among 10 rows is as likely; the mean is far above 3 / 10."""
+    orders = [np.isin(np.arange(10), some) for some in itertools.combinations(range(10), 3)]
+    rank = -np.arange(10)
+    mean = np.mean([sklearn.metrics.average_precision_score(order, rank) for order in orders])
+    assert mean == pytest.approx(0.45, abs=0.001)
+    folds = ranked([0.6, 0.7, 0.5], [0.02] * 3, [[7, 3]] * 3, "average_precision")
+    with pytest.warns(SmallSampleWarning, match="3 positive rows each is too high"):
+        posterior_of_folds(folds, FoldOptions())
+    enough = ranked([0.6, 0.7, 0.5], [0.02] * 3, [[70, 30]] * 3, "average_precision")
+    assert posterior_of_folds(enough, FoldOptions()).observed == pytest.approx(0.6)
 
 
 def test_identical_losses_are_told():

@@ -378,8 +378,7 @@ def search_posterior(
         A fitted search, or its saved ``cv_results_``. With ``scoring=ConfusionCountsScorer(...)``
         candidates get their intervals from their counts, or from the moments of their scores.
     metric : str, Metric or callable, default=None
-        Which score; by default the one that the search refitted by. With counts any metric of the
-        confusion matrix.
+        Which score; by default the one that the search refitted by. With counts any metric of them.
     method, omega, prior, prior_per_fold : object
         How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" with
         counts that can be added up, otherwise "nadeau_bengio".

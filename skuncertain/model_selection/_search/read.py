@@ -118,16 +118,7 @@ class SearchScores:
 
 def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, cv=None):
     """Scores of all candidates of a search or of its saved results."""
-    results, known = search, None
-    if hasattr(search, "cv_results_"):
-        results, known = search.cv_results_, search
-    if hasattr(results, "columns") and hasattr(results, "to_dict"):  # a DataFrame
-        results = {str(name): results[name].to_numpy() for name in results.columns}
-    refuse_if(
-        not hasattr(results, "keys"),
-        "search",
-        f"search must be a finished search, got {type(search).__name__}. {HOW}",
-    )
+    results, known = _results_of(search)
     table = _score_table(results)
     refuse_if(
         isinstance(metric, str) and is_moment_key(metric),
@@ -185,6 +176,21 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, c
         else scored.metric.range_for(counts.n_classes),
         scored=scored,
     )
+
+
+def _results_of(search):
+    """Results of a search as a dict, and the search itself, if it is there."""
+    results, known = search, None
+    if hasattr(search, "cv_results_"):
+        results, known = search.cv_results_, search
+    if hasattr(results, "columns") and hasattr(results, "to_dict"):  # a DataFrame
+        results = {str(name): results[name].to_numpy() for name in results.columns}
+    refuse_if(
+        not hasattr(results, "keys"),
+        "search",
+        f"search must be a finished search, got {type(search).__name__}. {HOW}",
+    )
+    return results, known
 
 
 def _range(search, name, chosen, scores):
