@@ -24,10 +24,10 @@ MOST_CLASSES = 100  # beyond, matrices of every model would cost more than the f
 _MARGIN_ROWS = 500  # of which scores are asked for, too
 _SUREST = 0.02  # share of the rows that are called the surest of a class
 _ALIKE = 0.15  # standard deviations between models that count as one
-# Standard errors; nearer, the surest rows may change sides. The jackknife takes chaos in the models
-# for what moves with the sample: that is too much for models that all differ, and too little for
-# those that repeat each other, in this sample. The share of equal pairs goes from one to the other.
-_FAR, _FARTHER, _DIFFER, _REPEAT = 2.0, 4.0, 0.05, 0.25
+# Standard errors; nearer, the surest rows may change sides. Models that repeat each other in this
+# sample vary less between folds than between samples, and need more of them: the share of equal
+# pairs goes from one limit to the other.
+_FAR, _FARTHER, _DIFFER, _REPEAT = 3.0, 4.0, 0.05, 0.25
 _PREFIX, _MARGIN = "reference", "margin"
 
 
@@ -110,14 +110,7 @@ class Stability:
         """Whether the surest rows of a class may change sides."""
         away = float(alike(self.counts, self.n_repeats)) - _DIFFER
         repeats = min(max(away / (_REPEAT - _DIFFER), 0.0), 1.0)
-        near = self._distance(margins[:, c]) < _FAR + repeats * (_FARTHER - _FAR)
-        if not near or len(self.labels) != 2 or repeats == 1:
-            return near
-        # Scores of some learners have another unit in every model, but the place between the
-        # surest rows of both classes has none.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            place = margins[:, c] / margins.sum(axis=1)
-        return not np.isfinite(place).all() or (1 - repeats) * self._distance(place) < _FAR
+        return self._distance(margins[:, c]) < _FAR + repeats * (_FARTHER - _FAR)
 
     def _distance(self, margin):
         """Mean of the margins of the models in standard errors, by the jackknife."""
