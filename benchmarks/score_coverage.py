@@ -242,16 +242,21 @@ def replicate(cell, truth, rng):
 
 def intervals(found, cell, m, estimand):
     """Ends of the intervals of all replications, ours and Nadeau and Bengio's."""
-    from skuncertain.model_selection._fold_score_posterior import FoldScoreValues
+    from skuncertain.model_selection._fold_methods import FoldOptions
+    from skuncertain.model_selection._fold_score_posterior import (
+        FoldMoments,
+        ScoredFolds,
+        posterior_of_folds,
+    )
 
     metric = get_metric(cell.metrics[m])
     ours, others = [], []
     for values, sizes in zip(found["values"][:, :, m], found["sizes"], strict=True):
         value, variance, third = values.T
-        folds = FoldScoreValues(
-            metric, value, variance, third, sizes.sum(axis=1), sizes, cell.n_repeats
-        )
-        ours.append(folds.posterior(estimand=estimand).interval(LEVEL))
+        moments = FoldMoments(value, variance, third, sizes.sum(axis=1))
+        folds = ScoredFolds(metric, moments, sizes, n_repeats=cell.n_repeats)
+        found_here = posterior_of_folds(folds, FoldOptions(estimand=estimand))
+        ours.append(found_here.interval(LEVEL))
         k = value.size / cell.n_repeats
         width = np.sqrt((1 / value.size + 1 / (k - 1)) * value.var(ddof=1))
         width *= stdtrit(value.size - 1, (1 + LEVEL) / 2)

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from skuncertain._utils.validation import as_array, refuse_if
-from skuncertain.metrics._registry import directed
+from skuncertain.exceptions import InvalidParameterError
+from skuncertain.metrics._registry import directed, get_metric
+from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scorer_keys import is_moment_key, moment_keys
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._fold_t import check_score_values
@@ -172,7 +175,7 @@ def _check_indices(known, name):
 
 def _of_posterior(result, metric, name):
     _check_indices(result.splits.tests is not None, name)
-    metric = directed("accuracy" if metric is None else metric)
+    metric = directed("accuracy" if metric is None else metric, find=get_metric)
     total = len(result.counts) + len(result.failed_folds)
     kept = [k for k in range(total) if k not in result.failed_folds]
 
@@ -221,15 +224,28 @@ def _named_score(scored, metric, name):
     return metric
 
 
+def _is_plain_score(results, metric):
+    """Whether a name is that of a score which neither counts nor moments give."""
+    if not isinstance(metric, str) or f"test_{metric}" not in results:
+        return False
+    try:
+        scored = isinstance(get_metric(metric), ScoreMetric)
+    except InvalidParameterError:
+        return True
+    return scored and any(f"test_{key}" not in results for key in moment_keys(metric))
+
+
 def _of_results(results, metric, name):
-    scored = score_columns(results)
+    scored = [key for key in score_columns(results) if not is_moment_key(key)]
     counted = all(cell in scored for cell in ("tn", "fp", "fn", "tp")) or any(
         key.startswith("n_") for key in scored
     )
+    counted &= not _is_plain_score(results, metric)
     metric = metric if counted else _named_score(scored, metric, name)
     _check_indices("indices" in results, name)
     if counted:
-        result = CrossValPosterior.from_cv_results(results, method="nadeau_bengio")
+        own = [metric] if isinstance(metric, ScoreMetric) else None
+        result = CrossValPosterior.from_cv_results(results, method="nadeau_bengio", metrics=own)
         return _of_posterior(result, metric, name)
     splits = Splits.of(results["indices"]["train"], results["indices"]["test"])
     return ModelFolds(

@@ -375,7 +375,7 @@ def fold_question(result, metrics, level, kind):
     """Metrics, level and kind that were asked for, or those of the cross-validation."""
     asked = result.metrics
     if metrics is not None:
-        asked = check_metrics(metrics, result.counts.labels, result.counts.pos_label)
+        asked = check_metrics(metrics, result.counts.labels, result.counts.pos_label, scored=True)
     level = result.level if level is None else check_level(level)
     return asked, level, result.kind if kind is None else check_kind(kind)
 

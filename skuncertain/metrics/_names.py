@@ -79,6 +79,7 @@ _REGRESSION = (
 _CLUSTERS = (
     *("adjusted_mutual_info", "adjusted_rand", "completeness", "homogeneity", "mutual_info"),
     *("normalized_mutual_info", "rand", "v_measure"),
+    "fowlkes_mallows_score",  # without the ending it is a metric of one class
 )
 _WHICH = "|".join(AVERAGES)
 _AVERAGE_FIRST = re.compile(rf"({_WHICH})(?:_?averag(?:e|ed|ing)|_avg)?_(.+)")
@@ -111,7 +112,8 @@ def split_name(name, known):
             base, average = last.groups()
         elif first:
             average, base = first.groups()
-    if base.endswith("_score") and base not in known and base not in ALIASES:
+    plain = base not in known and base not in ALIASES and base not in _CLUSTERS
+    if base.endswith("_score") and plain:
         base = base[:-6]  # the name of scikit-learn's function
     return ALIASES.get(base, base), average
 

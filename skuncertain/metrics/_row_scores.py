@@ -21,7 +21,7 @@ from skuncertain.metrics._labels import (
 )
 from skuncertain.metrics._scores import as_floats
 
-_SUM_ERROR = 1e-5  # how far the probabilities of a row may be from 1; single precision needs it
+SUM_ERROR = 1e-5  # how far the probabilities of a row may be from 1; single precision needs it
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +205,7 @@ def _probabilities(scores, labels, about):
         columns = [1 - scores, scores] if about == 1 else [scores, 1 - scores]
         return np.stack(columns, axis=1)
     error = np.abs(scores.sum(axis=1) - 1)
-    if error.max(initial=0.0) > _SUM_ERROR:
+    if error.max(initial=0.0) > SUM_ERROR:
         row = int(np.argmax(error))
         refuse_if(
             True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import numbers
-import re
 from typing import Any
 
 import numpy as np
@@ -20,83 +19,33 @@ from sklearn.utils.metadata_routing import (
 from skuncertain._utils.typing import LabelLike, LabelsLike, MetricsLike
 from skuncertain._utils.validation import (
     as_list,
-    as_numbers,
     check_bool,
     refuse_if,
 )
-from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._formulas import one_vs_rest, two_by_two
+from skuncertain.metrics._fold_values import (
+    Responses,
+    check_class_of,
+    fold_moments,
+    warn_undefined,
+)
+from skuncertain.metrics._formulas import one_vs_rest
 from skuncertain.metrics._labels import (
     as_labels,
     check_pos_label,
     check_targets,
     complete_single_label,
     plain_label,
-    positive_of,
     sorted_labels,
     with_positive,
 )
-from skuncertain.metrics._registry import Metric, count_metric, directed
+from skuncertain.metrics._registry import Metric, directed, get_metric
+from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scorer_keys import BINARY_KEYS, cell_keys, is_count_key, moment_keys
 
-BINARY_KEYS = ("tn", "fp", "fn", "tp")
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
 _PREDICTIONS = "predict"  # key under which scikit-learn's scorers pass their predictions on
-
-
-def _cell_keys(size):
-    """Keys of all cells in the scorer's dict, for more than two classes."""
-    return [f"n_{true}_{predicted}" for true in range(size) for predicted in range(size)]
-
-
-def is_count_key(key: str) -> bool:
-    """Whether a key of the scorer's dict is a count, and no score."""
-    return key in (*BINARY_KEYS, "n") or key.startswith(("n_", "tp_", "fp_", "fn_"))
-
-
-def _alike(columns, keys):
-    """The columns as arrays of floats of one shape."""
-    arrays = [as_numbers("cv_results", columns[key], what=f"the counts of {key!r}") for key in keys]
-    if len({array.shape for array in arrays}) > 1:
-        shapes = ", ".join(f"{k!r} {a.shape}" for k, a in zip(keys, arrays, strict=True))
-        raise InvalidParameterError(
-            f"cv_results must hold as many counts of every cell, got {shapes[:200]}.",
-            parameter="cv_results",
-        )
-    return arrays
-
-
-def has_positive(columns):
-    """Whether the counts of two classes tell which one is positive: it is then the last."""
-    return all(key in columns for key in BINARY_KEYS)
-
-
-def numbered_labels(size, oriented):
-    """Labels of classes whose names are not known; two have a positive one only if oriented."""
-    return tuple(range(size)) if size > 2 or oriented else ("class 0", "class 1")
-
-
-def read_cells(columns):
-    """Matrices ``(..., C, C)`` from arrays under the scorer's keys, or None if they are not there.
-
-    Classes are in the order of the labels; of two classes with a positive one that is the last.
-    """
-    if has_positive(columns):
-        tn, fp, fn, tp = _alike(columns, BINARY_KEYS)
-        return two_by_two(tp, fn, fp, tn)
-    found = [match for key in columns if (match := re.fullmatch(r"n_(\d+)_(\d+)", str(key)))]
-    if not found:
-        return None
-    size = 1 + max(int(index) for match in found for index in match.groups())
-    refuse_if(
-        len(found) != size**2,
-        "cv_results",
-        f"the results hold {len(found)} of the {size**2} cells of {size} classes: a fold "
-        "lacked a class. Name all classes: ConfusionCountsScorer(labels=[...]).",
-    )
-    cells = _alike(columns, _cell_keys(size))
-    return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
 
 
 def scored_labels(estimator, y_true, y_pred):
@@ -192,9 +141,9 @@ class ConfusionCountsScorer(BaseEstimator):
         lack one (``TimeSeriesSplit``, halving searches).
     metrics : list of str, Metric or callable, or dict, default=None
         Scores that are returned as well, under the name that was asked for, so that ``refit="f1"``
-        works: metrics of the counts (see :func:`get_metric`) and names of scikit-learn's scorers,
-        such as "roc_auc". A metric of which less is better appears as ``neg_<name>``, with its sign
-        changed, as in scikit-learn. A dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
+        works: metrics (see :func:`get_metric`) and names of scikit-learn's scorers. A metric of
+        which less is better appears as ``neg_<name>``, with its sign changed, as in scikit-learn. A
+        dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
     pos_label : label, default=None
         Positive class, see :class:`ConfusionCounts`. With names and without it, metrics that
         depend on it are refused: here if `labels` are given, otherwise when a fold is scored.
@@ -214,7 +163,12 @@ class ConfusionCountsScorer(BaseEstimator):
     of `labels`; with more than 30 classes ``tp_<i>, fp_<i>, fn_<i>`` unless `cells`. Always ``n``,
     the number of rows, and ``score``: the first of `metrics`, otherwise the accuracy. 0/0 counts as
     0 in metrics, as in scikit-learn; posteriors are made from the counts and do not depend on that.
-    A scorer of scikit-learn that fails gives NaN and a warning; predictions are made once.
+
+    Metrics of scores and probabilities, such as "roc_auc" and "neg_log_loss", have the values of
+    scikit-learn's scorers and, for intervals, ``<name>__variance``, ``<name>__third`` (third
+    cumulant) and ``<name>__n``: what the rows of the fold say about the error of the value. Their
+    columns are found by value among the classes of the estimator, whose methods are called once for
+    all metrics. What cannot be computed in a fold is NaN, alone, with a warning.
 
     Counts take no `sample_weight`: weighted sums are no counts, and what they are worth depends on
     the metric; :meth:`ConfusionCounts.stack` puts weighted folds together. With metadata routing, a
@@ -258,8 +212,8 @@ class ConfusionCountsScorer(BaseEstimator):
             known = as_labels(labels)
             check_pos_label(known, pos_label)
             for _, how, _ in asked:
-                if _counted(how):
-                    positive_of(how, known, pos_label)
+                if isinstance(how, Metric):
+                    check_class_of(how, known, pos_label)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata go: to scikit-learn's scorers among `metrics`, never to the counts.
@@ -271,7 +225,8 @@ class ConfusionCountsScorer(BaseEstimator):
         """
         router = MetadataRouter(owner=type(self).__name__)
         mapping = MethodMapping().add(caller="score", callee="score")
-        others = {key: how for key, how, _ in scorer_metrics(self.metrics) if not _counted(how)}
+        asked = scorer_metrics(self.metrics)
+        others = {key: how for key, how, _ in asked if not isinstance(how, Metric)}
         return router.add(**others, method_mapping=mapping) if others else router
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> dict:
@@ -294,26 +249,36 @@ class ConfusionCountsScorer(BaseEstimator):
             One number per key.
         """
         asked = scorer_metrics(self.metrics)
-        others = {key: how for key, how, _ in asked if not _counted(how)}
+        others = {key: how for key, how, _ in asked if not isinstance(how, Metric)}
         predicted, scores = _predict_and_score(estimator, X, y, others, params)
         y_true, y_pred = scored_labels(estimator, y, predicted)
         labels = self._labels(estimator, y_true, y_pred, y)
         if labels is None:  # one class, and no way to know the other: refused by the reader
-            cells = _cell_keys(2) if self.pos_label is None else BINARY_KEYS
-            values = dict.fromkeys((*cells, "score", *(key for key, *_ in asked)), np.nan)
+            cells = cell_keys(2) if self.pos_label is None else BINARY_KEYS
+            values = dict.fromkeys((*cells, "score", *_score_keys(asked)), np.nan)
             return {**values, **scores, "n": len(y_true)}
         label = check_pos_label(labels, self.pos_label, y)
         counts = ConfusionCounts.from_predictions(y_true, y_pred, labels=labels, pos_label=label)
-        values = {
-            key: sign * counts.score(how, zero_division=0.0) if _counted(how) else scores[key]
-            for key, how, sign in asked
-        }
+        responses = Responses(estimator, X, y_pred, labels)
+        values = {}
+        for key, how, sign in asked:
+            if isinstance(how, ScoreMetric):
+                value, variance, third, n = fold_moments(how, responses, y_true, labels, label)
+                moments = (sign * value, variance, sign * third, n)
+                values |= zip((key, *moment_keys(key)), moments, strict=True)
+            elif isinstance(how, Metric):
+                values[key] = sign * counts.score(how, zero_division=0.0)
+            else:
+                values[key] = scores[key]
         score = values[asked[0][0]] if asked else counts.score("accuracy")
         return {**self._cells(counts), "n": len(y_true), **values, "score": score}
 
     def _keys_of(self, y):
         """Keys of what it returns; `y` holds all labels."""
-        return tuple(self(_Echo(), y, y))
+        plain = ConfusionCountsScorer(
+            labels=self.labels, pos_label=self.pos_label, cells=self.cells
+        )
+        return (*plain(_Echo(), y, y), *_score_keys(scorer_metrics(self.metrics)))
 
     def _labels(self, estimator, y_true, y_pred, given):
         if self.labels is not None:
@@ -335,7 +300,7 @@ class ConfusionCountsScorer(BaseEstimator):
             matrix = matrix if counts._positive == 1 else matrix[::-1, ::-1]
             return dict(zip(BINARY_KEYS, matrix.ravel().tolist(), strict=True))
         if size <= MOST_CLASSES or self.cells:
-            return dict(zip(_cell_keys(size), matrix.ravel().tolist(), strict=True))
+            return dict(zip(cell_keys(size), matrix.ravel().tolist(), strict=True))
         tp, fn, fp, _ = (part.astype(int).tolist() for part in one_vs_rest(matrix))
         return {
             f"{name}_{i}": part[i]
@@ -366,6 +331,12 @@ def scorer_metrics(metrics):
     return [(key, *entry) for key, entry in found.items()]
 
 
+def _score_keys(asked):
+    """Keys of all scores, and of what goes with them."""
+    keys = [(key, moment_keys(key) * isinstance(how, ScoreMetric)) for key, how, _ in asked]
+    return [name for key, moments in keys for name in (key, *moments)]
+
+
 def _asked_score(name, how):
     """Key, Metric or scorer, and sign of one entry of `metrics`; a list gives no name."""
     refuse_if(
@@ -384,14 +355,16 @@ def _asked_score(name, how):
         )
         return name, how, 1.0
     try:
-        metric = count_metric(how)
+        metric = get_metric(how)
     except InvalidParameterError as error:
         if not isinstance(how, str) or how not in get_scorer_names():
             raise InvalidParameterError(error.message, "metrics", error.remedy) from None
         return name or how, get_scorer(how), 1.0
-    directed(metric, "metrics")
+    if not isinstance(metric, ScoreMetric):
+        directed(metric, "metrics")
     key = name or (how if isinstance(how, str) else metric.name)
-    return (key, metric, 1.0) if metric.greater_is_better else (f"neg_{key}", metric, -1.0)
+    loss = metric.greater_is_better is False
+    return (f"neg_{key}", metric, -1.0) if loss else (key, metric, 1.0)
 
 
 def _is_scorer(how):
@@ -411,11 +384,6 @@ def _is_scorer(how):
     )
 
 
-def _counted(how):
-    """Whether a score is computed from the counts."""
-    return isinstance(how, Metric)
-
-
 def _predict_and_score(estimator, X, y, others, params):
     """Predicted labels, and the scores of scikit-learn's scorers; NaN for those that fail."""
     if not others:
@@ -430,11 +398,7 @@ def _predict_and_score(estimator, X, y, others, params):
     for key in others:
         values[key] = found[key]
         if isinstance(found[key], str):  # what went wrong
-            warn_user(
-                f"the score {key!r} of a fold cannot be computed and is NaN: "
-                f"{found[key].strip().splitlines()[-1]}",
-                UserWarning,
-            )
+            warn_undefined(key, found[key].strip().splitlines()[-1])
             values[key] = np.nan
     return kept[0] if kept else estimator.predict(X), values
 

@@ -17,12 +17,13 @@ from skuncertain.metrics._formulas import one_vs_rest, two_by_two
 from skuncertain.metrics._posterior import class_posterior
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import BASES
+from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.model_selection._fold_methods import (
     METHODS,
     SIDE_BY_SIDE,
     FoldOptions,
-    make_fold_posterior,
 )
+from skuncertain.model_selection._fold_score_posterior import ScoredFolds, posterior_of_folds
 from skuncertain.model_selection._fold_t import CUT, SCORE_METHODS, is_cut
 from skuncertain.model_selection._folds import Folds, fold_matrices, pooled_counts
 
@@ -112,7 +113,9 @@ class SideBySide:
         names = [self.first, *self.others]
         found = []
         if {"auto", "wang_li"} & set(names):
-            found.append("auto, wang_li: pooled counts with that omega")
+            scored = any(isinstance(one, ScoreMetric) for one in self.result.metrics.values())
+            what = "counts, or moments of scores," if scored else "counts"
+            found.append(f"auto, wang_li: pooled {what} with that omega")
         methods = {options.method for options in self.options.values()}
         if any(method.startswith("average") for method in methods):
             found.append("λ: pseudo-counts on each side of the proportion in every fold")
@@ -160,11 +163,12 @@ class SideBySide:
     def _answers(self, folds, method):
         """Ends, their error and the point of every problem, shape (4, problems), or None."""
         options = self.options[method]
-        if options.method == "bootstrap" and method != self.first:
+        resampled = options.method == "bootstrap" and not isinstance(folds, ScoredFolds)
+        if resampled and method != self.first:
             # A fixed seed: a report of exact answers is the same every time.
             folds = replace(folds, n_draws=_RESAMPLES, random_state=0)
         try:
-            posterior = make_fold_posterior(folds, options)
+            posterior = posterior_of_folds(folds, options)
             found = self._numbers(posterior, folds.shape)
         except ValueError:  # not for this metric or this number of folds
             return None
@@ -267,6 +271,8 @@ def has_fold_mean(folds):
     """
     values = np.asarray(folds.values, dtype=float)
     found = ~np.isnan(values).any(axis=-1)
+    if isinstance(folds, ScoredFolds):
+        return found
     if np.any(folds.matrices.sum(axis=(-2, -1)) <= 1):
         with np.errstate(invalid="ignore"):
             found &= np.isclose(values.mean(axis=-1), folds.observed, rtol=0, atol=1e-9)

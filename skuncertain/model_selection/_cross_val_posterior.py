@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import FitFailedWarning
 
 from skuncertain._reporting.build import check_digits
 from skuncertain._reporting.report import HasReport, IntervalReport
@@ -21,8 +20,10 @@ from skuncertain._utils.validation import (
     data_frame,
     resolve_seed,
 )
-from skuncertain._utils.warnings import collect_into, silence, warn_user
+from skuncertain._utils.warnings import collect_into, silence
 from skuncertain.metrics._counts import ConfusionCounts
+from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report, question_text
@@ -31,8 +32,8 @@ from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     check_option,
     find_method,
-    make_fold_posterior,
 )
+from skuncertain.model_selection._fold_score_posterior import ScoredFolds, posterior_of_folds
 from skuncertain.model_selection._fold_variance import ESTIMANDS
 from skuncertain.model_selection._folds import Folds, pooled_counts, warn_of_disagreement
 from skuncertain.model_selection._read_cross_validate import (
@@ -42,7 +43,8 @@ from skuncertain.model_selection._read_cross_validate import (
     read_counts,
     refuse_repeats,
 )
-from skuncertain.model_selection._splits import Splits
+from skuncertain.model_selection._read_fold_scores import read_metrics, scored_folds
+from skuncertain.model_selection._splits import Splits, warn_of_splits
 from skuncertain.model_selection._stability import Stability, ask_models, check_models
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._interval import Interval
@@ -81,6 +83,8 @@ class CrossValPosterior(HasReport):
         What the models of all folds say about the same rows; None if they were not asked.
     fold_params : list of dict or None
         Parameters that an inner search chose in every split, None for one that failed.
+    moments : dict
+        What the folds say about metrics of scores and probabilities, by name.
 
     See Also
     --------
@@ -109,6 +113,7 @@ class CrossValPosterior(HasReport):
     kind: str = "eti"
     stability: Stability | None = None
     fold_params: list | None = None
+    moments: dict = field(default_factory=dict)
     _folds: dict = field(default_factory=dict, init=False)
     _warnings: list = field(default_factory=list, init=False)
 
@@ -143,9 +148,10 @@ class CrossValPosterior(HasReport):
         X, y : array-like, default=None
             The data, needed if `cv_results` holds estimators but no counts.
         metrics : list of str, Metric or callable, default=None
-            By default accuracy, precision, recall, f1 and mcc; without a positive class accuracy,
-            balanced_accuracy, f1_macro and mcc. Any other can be asked for later. Of scores alone:
-            all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
+            By default accuracy, precision, recall, f1 and mcc (without a positive class accuracy,
+            balanced_accuracy, f1_macro and mcc), and those of scores and probabilities that the
+            scorer was asked for. Any other of the confusion matrix can be asked for later. Of
+            scores alone: all, or those named; ``{"score": "f1"}`` says that ``test_score`` is F1.
         method, omega, estimand, prior : object
             See :func:`fold_posterior`; scores alone allow "nadeau_bengio", "corrected_t" and "t".
         stability : bool, default=True
@@ -198,6 +204,7 @@ class CrossValPosterior(HasReport):
             others |= dict(labels=labels, pos_label=pos_label)
             return read_scores(cv_results, metrics, method, n_repeats, level, kind, others)
         counts, splits, failed_folds = read_counts(cv_results, X, y, labels, pos_label)
+        asked, moments = read_metrics(cv_results, X, y, metrics, counts, failed_folds)
         method = "pooled" if method is None else method
         options = FoldOptions(method, omega, estimand, prior)
         options.prior_for(counts.n_classes)
@@ -212,7 +219,7 @@ class CrossValPosterior(HasReport):
             models = ask_models(cv_results["estimator"], X, y, counts.labels, splits, failed_folds)
         result = cls(
             counts,
-            _metrics_of(counts, metrics),
+            asked,
             options,
             splits,
             failed_folds,
@@ -221,6 +228,7 @@ class CrossValPosterior(HasReport):
             level=check_level(level),
             kind=check_kind(kind),
             stability=models,
+            moments=moments,
         )
         result.warn()
         return result
@@ -284,7 +292,7 @@ class CrossValPosterior(HasReport):
             models = Stability(matrices, counts.labels, n_repeats=splits.n_repeats)
         result = cls(
             counts,
-            _metrics_of(counts, metrics),
+            check_metrics(metrics, counts.labels, counts.pos_label),
             options,
             splits,
             seed=resolve_seed(random_state),
@@ -322,7 +330,7 @@ class CrossValPosterior(HasReport):
         parts += [f"method={self.options.method!r}", f"metrics={list(self.metrics)}"]
         return f"CrossValPosterior({', '.join(parts)})"
 
-    def folds(self, metric: MetricLike, pos_label: LabelLike = None) -> Folds:
+    def folds(self, metric: MetricLike, pos_label: LabelLike = None) -> Folds | ScoredFolds:
         """Fold matrices with the metric that they are asked for.
 
         Parameters
@@ -334,22 +342,22 @@ class CrossValPosterior(HasReport):
 
         Returns
         -------
-        Folds
+        Folds or ScoredFolds
             What the methods work on.
         """
         key = (metric, pos_label)
         if key not in self._folds:
-            known = self.metrics.get(metric, metric) if isinstance(metric, str) else metric
-            models = None if self.stability is None else self.stability.counts
-            self._folds[key] = Folds.of(
-                self.counts,
-                known,
-                self.n_repeats,
-                pos_label,
-                random_state=self.seed,
-                models=models,
-            )
+            self._folds[key] = self._folds_of(metric, pos_label)
         return self._folds[key]
+
+    def _folds_of(self, metric, pos_label):
+        known = get_metric(self.metrics.get(metric, metric) if isinstance(metric, str) else metric)
+        if isinstance(known, ScoreMetric):
+            return scored_folds(self.moments, known, self.counts, self.n_repeats, pos_label)
+        models = None if self.stability is None else self.stability.counts
+        return Folds.of(
+            self.counts, known, self.n_repeats, pos_label, random_state=self.seed, models=models
+        )
 
     def posterior(
         self,
@@ -389,7 +397,7 @@ class CrossValPosterior(HasReport):
         )
         if options.pools:
             self.splits.refuse_pooling(options.method)
-        return make_fold_posterior(self.folds(metric, pos_label), options)
+        return posterior_of_folds(self.folds(metric, pos_label), options)
 
     def _options_of(self, method: str | None = None, **asked: Any) -> FoldOptions:
         """Options of a method: what was not asked for is as set before, if the method knows it."""
@@ -501,20 +509,7 @@ class CrossValPosterior(HasReport):
         reason : str, default=""
             Why folds failed, where it is known.
         """
-        left = len(self.counts)
-        if self.failed_folds:
-            warn_user(
-                f"left out, because they failed: folds {list(self.failed_folds)} of "
-                f"{left + len(self.failed_folds)} (counted from 0). The answer rests on {left} "
-                f"fold{'s' * (left != 1)}. {reason}".rstrip(),
-                FitFailedWarning,
-            )
-        if self.splits.overlap:
-            warn_user(
-                f"split {self.splits.overlap[0]} tests rows that it has trained on: its score says "
-                "nothing about new rows.",
-                UserWarning,
-            )
+        warn_of_splits(self.splits, self.failed_folds, len(self.counts), reason)
         if found := self.disagreement():
             warn_of_disagreement(found)
 
@@ -591,8 +586,3 @@ class CrossValPosterior(HasReport):
         level = self.level if level is None else check_level(level)
         kind = self.kind if kind is None else check_kind(kind)
         return cv_report(self, level, kind, check_digits(digits), check_methods(methods))
-
-
-def _metrics_of(counts, metrics):
-    """Return {name as asked: Metric} of counts; None gives the usual ones."""
-    return check_metrics(metrics, counts.labels, counts.pos_label)

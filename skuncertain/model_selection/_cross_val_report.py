@@ -11,6 +11,7 @@ from skuncertain._utils.warnings import collect_into, silence
 from skuncertain.metrics._posterior import cell_tables
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES, confusion_section
+from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._scores import wang_li_omega
 from skuncertain.model_selection._cross_val_methods import SideBySide, has_fold_mean
 from skuncertain.model_selection._fold_methods import (
@@ -161,7 +162,8 @@ def _questions(result, level, kind):
 
 def _verdict(result, rows):
     """Whether the three answers differ, in words."""
-    if result.stability is None:
+    scored = all(isinstance(metric, ScoreMetric) for metric in result.metrics.values())
+    if result.stability is None or scored:  # scores of the same rows are not asked for
         return (
             "how much the models differ is guessed from the folds alone: the models have not "
             "predicted the same rows"
@@ -170,6 +172,7 @@ def _verdict(result, rows):
         row["metric"]: max(_width(row[one]) for one in ("algorithm", "final"))
         / max(_width(row["fitted"]), 1e-300)
         for row in rows
+        if not isinstance(result.metrics[row["metric"]], ScoreMetric)
     }
     worst = max(wider, key=lambda name: np.nan_to_num(wider[name]))
     if not wider[worst] > _ALIKE:
@@ -206,7 +209,7 @@ def _prior_text(result):
     """Priors of the metrics; those that are not proportions have another."""
     metrics: dict = {}
     for name, posterior in result.posteriors.items():
-        metrics.setdefault(posterior.prior, []).append(name)
+        metrics.setdefault(posterior.prior or "none", []).append(name)
     if len(metrics) == 1:
         return next(iter(metrics))
     return "; ".join(f"{text} ({', '.join(names)})" for text, names in metrics.items())
@@ -276,7 +279,7 @@ def _scores(result, cells):
         rows.append(
             {
                 "metric": name,
-                "pooled": about.pooled,
+                "pooled": about.pooled if getattr(folds, "pools_rows", True) else None,
                 "mean": about.fold_mean if averaged else None,
                 "interval": cells[name],
                 "omega": about.omega if pooled and seen else None,
@@ -300,6 +303,8 @@ def _scores(result, cells):
         "(about 1 for a stable learner);",
         "p: probability of folds that differ so much by chance",
     ]
+    if any(not getattr(result.folds(name), "pools_rows", True) for name in result.metrics):
+        notes.append("no pooled value: scores of different models are not compared, only averaged")
     if without_mean:
         notes.append("no mean: the metric is 0/0 in a fold, or folds of one row do not have it")
     return section("Scores", columns, rows, notes=notes)

@@ -50,7 +50,8 @@ def cross_val_posterior(
     cv : int, splitter or iterable, default=None
         As in ``cross_validate``: None is 5 folds, stratified for classifiers.
     metrics : list of str, Metric or callable, default=None
-        By default the usual ones; any other can be asked for later.
+        By default the usual ones; any other of the confusion matrix can be asked for later, those
+        of scores and probabilities only here.
     method, omega, estimand, prior : object
         See :func:`fold_posterior`.
     stability, level, kind, labels, pos_label : object

@@ -42,6 +42,7 @@ from skuncertain.model_selection._read_cross_validate import (
     predict_folds,
     read_counts,
 )
+from skuncertain.model_selection._read_fold_scores import check_answers, read_moments
 from skuncertain.model_selection._refitted import RefittedPredictions
 from skuncertain.model_selection._splits import (
     Splits,
@@ -71,7 +72,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         As in ``cross_validate``: None is 5 folds, stratified for classifiers.
     metrics : list of str, Metric or callable, default=None
         By default accuracy, precision, recall, f1 and mcc; with more than two classes accuracy,
-        balanced_accuracy, f1_macro and mcc. Any other can be asked for after `fit`.
+        balanced_accuracy, f1_macro and mcc. Any other metric of the confusion matrix can be asked
+        for after `fit`; those of scores and probabilities ("roc_auc", "neg_log_loss") only here.
     method : str, default="pooled"
         See :func:`fold_posterior`. Splits in which rows are tested unequally often
         (``ShuffleSplit``) or learnt from unequally often (``TimeSeriesSplit``) allow
@@ -143,6 +145,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         Classes of the columns of `scores_`; one column speaks for the last.
     scores_ : list of ndarray or None
         The same for ``predict_proba`` or else ``decision_function``, if there is one.
+    pos_label_ : label or None
+        Positive class; None if nothing tells which one it is.
     refit_time_ : float
         Seconds for the fit on all rows.
 
@@ -169,6 +173,10 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     Interval(low=0.966..., high=0.992...)
     >>> bcv.predict(X[:3])
     array([0, 0, 0])
+    >>> scored = BayesianCrossValidator(model, cv=10, metrics=["roc_auc", "neg_log_loss"])
+    >>> scored.fit(X, y).intervals_
+    {'roc_auc': Interval(low=0.986..., high=0.998...),
+     'neg_log_loss': Interval(low=-0.128..., high=-0.048...)}
     """
 
     # A router, not a consumer: there is nothing to request for `groups` itself.
@@ -278,7 +286,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         options = FoldOptions(self.method, self.omega, self.estimand, self.prior)
         options.prior_for(len(target.labels))
         level, kind = check_level(self.level), check_kind(self.kind)
-        metrics = check_metrics(self.metrics, target.labels, target.pos_label)
+        metrics = check_metrics(self.metrics, target.labels, target.pos_label, scored=True)
         tolerant = isinstance(self.error_score, float) and np.isnan(self.error_score)
         refuse_if(
             not (tolerant or (isinstance(self.error_score, str) and self.error_score == "raise")),
@@ -287,6 +295,8 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             "for a confusion matrix, got {value}.",
             self.error_score,
         )
+        check_answers(self.estimator, X, target, metrics.values())
+        self.pos_label_ = target.pos_label
         seed = resolve_seed(self.random_state)
         split_params, fold_params, fit_params = self._route(groups, params)
         notes: list = []
@@ -313,6 +323,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             kind=kind,
             stability=stability,
             fold_params=chosen,
+            moments=read_moments(self.cv_results_, metrics.values(), failed_folds),
         )
         if self.refit:
             start = time.perf_counter()
@@ -438,9 +449,10 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
         Parameters
         ----------
         metric : str, Metric or callable
-            See :func:`get_metric`.
+            See :func:`get_metric`; one of scores or probabilities must be among `metrics`.
         method : str, default=None
-            See :func:`fold_posterior`; by default that of the constructor.
+            See :func:`fold_posterior`; by default that of the constructor. Metrics of scores have
+            "pooled", "nadeau_bengio", "corrected_t" and "t".
         **options : dict
             ``omega, estimand, prior, rho, prior_per_fold, pos_label``, see :func:`fold_posterior`.
 

@@ -226,7 +226,7 @@ def _of_scores(scores, metric, options, n_repeats):
         refuse_if(
             not isinstance(metric, Metric) and not (isinstance(metric, str) and is_known(metric)),
             "metric",
-            "metric of fold scores must be a name that count_metric or scikit-learn's scoring= "
+            "metric of fold scores must be a name that get_metric or scikit-learn's scoring= "
             "knows, or a Metric, got {value}. Leave it out for another score.",
             metric,
         )

@@ -20,7 +20,7 @@ from skuncertain.metrics._labels import (
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scorer import has_positive, numbered_labels, read_cells
+from skuncertain.metrics._scorer_keys import has_positive, numbered_labels, read_cells
 from skuncertain.model_selection._fold_t import SCORE_METHODS
 from skuncertain.model_selection._splits import Splits
 

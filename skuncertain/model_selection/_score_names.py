@@ -4,13 +4,14 @@ import numpy as np
 
 from skuncertain._utils.validation import refuse_if
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._registry import Metric, count_metric
+from skuncertain.metrics._registry import Metric, get_metric
 
 _UNKNOWN = (-np.inf, np.inf)
 _SHARE, _LOSS, _AT_MOST_1 = (0.0, 1.0), (-np.inf, 0.0), (-np.inf, 1.0)
 # Scorers of scikit-learn that no confusion matrix gives. The others are in the registry.
 _RANGES = {
     **dict.fromkeys(("roc_auc", "average_precision", "top_k_accuracy", "rand_score"), _SHARE),
+    "fowlkes_mallows_score": _SHARE,
     **dict.fromkeys((f"roc_auc_ov{end}" for end in ("r", "o", "r_weighted", "o_weighted")), _SHARE),
     **dict.fromkeys((f"{base}_samples" for base in ("f1", "jaccard")), _SHARE),
     **dict.fromkeys((f"{base}_samples" for base in ("precision", "recall")), _SHARE),
@@ -37,7 +38,7 @@ def known_range(name):
     if name in _RANGES:
         return _RANGES[name], True
     try:
-        metric = count_metric(name.removeprefix("neg_"))
+        metric = get_metric(name.removeprefix("neg_"))
     except InvalidParameterError:
         return _UNKNOWN, True
     if not name.startswith("neg_"):

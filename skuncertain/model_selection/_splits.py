@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from skuncertain._utils.validation import refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
+from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._scorer import ConfusionCountsScorer
 
 
@@ -169,14 +171,17 @@ def check_target(X, y, labels, pos_label, owner):
 
 def counting_scorer(target, metrics):
     """Scorer that counts all cells, and the metrics ``{name: Metric}`` that have a direction."""
+    asked = {}
+    for name, metric in metrics.items():
+        scored = isinstance(metric, ScoreMetric)
+        if scored or metric.greater_is_better is not None:
+            # One column serves a loss and its negative; otherwise an alias stays the key.
+            key = (metric.negated or metric).name if scored else name
+            asked.setdefault(key, metric if metric.name == name else name)
     return ConfusionCountsScorer(
         labels=target.labels,
         pos_label=target.pos_label,
-        metrics=[
-            metric if metric.name == name else name  # an alias stays the key
-            for name, metric in metrics.items()
-            if metric.greater_is_better is not None
-        ],
+        metrics=list(asked.values()),
         cells=True,
     )
 
@@ -196,6 +201,23 @@ def warn_of_unknown_classes(splits, target, remedy="Use a stratified or shuffled
                 UserWarning,
             )
             return
+
+
+def warn_of_splits(splits, failed_folds, left, reason):
+    """Tell which folds failed, `left` being those that did not, and if rows were trained on."""
+    if failed_folds:
+        warn_user(
+            f"left out, because they failed: folds {list(failed_folds)} of "
+            f"{left + len(failed_folds)} (counted from 0). The answer rests on {left} "
+            f"fold{'s' * (left != 1)}. {reason}".rstrip(),
+            FitFailedWarning,
+        )
+    if splits.overlap:
+        warn_user(
+            f"split {splits.overlap[0]} tests rows that it has trained on: its score says "
+            "nothing about new rows.",
+            UserWarning,
+        )
 
 
 def align_columns(scores, estimators):

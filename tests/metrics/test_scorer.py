@@ -13,9 +13,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
+    average_precision_score,
     confusion_matrix,
     f1_score,
     fbeta_score,
+    get_scorer,
+    get_scorer_names,
     jaccard_score,
     make_scorer,
     roc_auc_score,
@@ -384,6 +387,128 @@ def test_scorer_is_an_ordinary_object():
     assert repr(ConfusionCountsScorer(metrics=["f1"])) == "ConfusionCountsScorer(metrics=['f1'])"
     with pytest.raises(ValueError, match="scoring"):
         cross_val_score(MODEL, X, Y, scoring=ConfusionCountsScorer())
+
+
+# --------------------------------------------------------------------------------------------------
+# Metrics of scores and probabilities: moments of their folds
+
+SCORED = ["roc_auc", "log_loss", "neg_brier_score", "average_precision", "d2_log_loss_score"]
+
+
+class Columns(ClassifierMixin, BaseEstimator):
+    """Classifier whose classes are in any order, and whose probabilities are told."""
+
+    def __init__(self, classes, probabilities):
+        self.classes_, self.probabilities = np.asarray(classes), probabilities
+
+    def predict(self, X):
+        return self.classes_[np.argmax(self.probabilities, axis=1)]
+
+    def predict_proba(self, X):
+        return self.probabilities
+
+
+def test_moments_beside_the_counts():
+    """The value is scikit-learn's; the moments of a mean are those of its rows."""
+    model = clone(MODEL).fit(X[:150], Y[:150])
+    X_test, y_test = X[150:], Y[150:]
+    found = ConfusionCountsScorer(metrics=SCORED)(model, X_test, y_test)
+    for name in (*SCORED[:1], "neg_log_loss", *SCORED[2:]):
+        if name in get_scorer_names():  # some are new in scikit-learn
+            expected = get_scorer(name)(model, X_test, y_test)
+            assert found[name] == pytest.approx(expected, rel=1e-12)
+        assert found[f"{name}__variance"] > 0
+        assert found[f"{name}__n"] == 150
+    assert found["score"] == found["roc_auc"]
+    losses = -np.log(model.predict_proba(X_test)[np.arange(150), y_test])
+    assert found["neg_log_loss__variance"] == pytest.approx(losses.var(ddof=1) / 150, rel=1e-9)
+    third = -np.mean((losses - losses.mean()) ** 3) / 150**2
+    assert found["neg_log_loss__third"] == pytest.approx(third, rel=1e-9)
+    assert found["tp"] + found["fp"] + found["fn"] + found["tn"] == 150
+
+
+@pytest.mark.parametrize("labels", [None, ["a", "b", "c"], ["c", "a", "b"]])
+def test_columns_are_found_by_value(labels):
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 80)]
+    p = rng.dirichlet(np.ones(3), 80)
+    names = ["neg_log_loss", "roc_auc_ovr", "roc_auc_ovo_weighted", "top_k_accuracy"]
+    scorer = ConfusionCountsScorer(metrics=names, labels=labels)
+    mixed = scorer(Columns(["b", "c", "a"], p[:, [1, 2, 0]]), X[:80], y)
+    plain = Columns(["a", "b", "c"], p)
+    for name in names:
+        expected = get_scorer(name)(plain, X[:80], y)
+        assert mixed[name] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [None, [0, 1], [1, 0]])
+def test_columns_of_two_classes(labels):
+    rng = np.random.default_rng(1)
+    y, p = rng.integers(0, 2, 60), rng.random(60)
+    names = ["neg_log_loss", "roc_auc", "average_precision"]
+    scorer = ConfusionCountsScorer(metrics=names, labels=labels)
+    found = scorer(Columns([1, 0], np.stack([p, 1 - p], axis=1)), X[:60], y)
+    margin = LinearSVC().fit(X, Y)
+    reverse = ConfusionCountsScorer(metrics=["roc_auc"], labels=labels)(margin, X, Y)
+    assert reverse["roc_auc"] == pytest.approx(roc_auc_score(Y, margin.decision_function(X)))
+    for name in names:
+        expected = get_scorer(name)(Columns([0, 1], np.stack([1 - p, p], axis=1)), X[:60], y)
+        assert found[name] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_class_that_was_not_learnt_has_no_probability():
+    p = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    scorer = ConfusionCountsScorer(metrics=["log_loss", "top_k_accuracy"], labels=[0, 1, 2])
+    found = scorer(Columns([0, 2], p), X[:3], [0, 2, 1])
+    tiny = np.finfo(float).eps
+    assert found["neg_log_loss"] == pytest.approx(np.log([0.9, 0.8, tiny]).mean(), rel=1e-12)
+    assert found["top_k_accuracy"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("p", "y", "lost", "problem"),
+    [
+        ([0.2, 0.8, 0.4, np.nan], [0, 1, 0, 1], {"roc_auc", "neg_log_loss"}, "NaN or infinity"),
+        ([0.2, 0.8, 0.4, 0.6], [1, 1, 1, 1], {"roc_auc"}, "no row of another class"),
+        ([0.2, 0.8, 0.4, 0.6], [0, 0, 0, 0], {"roc_auc"}, "no row of class 1"),
+        ([0.2, 0.8, 0.4, 1.7], [0, 1, 0, 1], {"neg_log_loss"}, "sum to 1|in .0, 1."),
+    ],
+)
+def test_what_a_fold_cannot_tell_is_nan_alone(p, y, lost, problem):
+    probabilities = np.stack([np.full(4, 0.5), p], axis=1)
+    probabilities[:, 0] = 1 - np.clip(p, 0, 1)
+    scorer = ConfusionCountsScorer(metrics=["accuracy", "roc_auc", "neg_log_loss"], labels=[0, 1])
+    with pytest.warns(UserWarning, match=problem):
+        found = scorer(Columns([0, 1], probabilities), X[:4], y)
+    assert {name for name in ("accuracy", "roc_auc", "neg_log_loss") if np.isnan(found[name])} == (
+        lost
+    )
+    assert found["n"] == 4
+
+
+def test_positive_classes_of_scores():
+    y = np.where(Y == 1, "ill", "well")
+    model = clone(MODEL).fit(X, y)
+    with pytest.raises(ValueError, match="pos_label"):
+        ConfusionCountsScorer(metrics=["average_precision"], labels=["ill", "well"])
+    with pytest.raises(ValueError, match="pos_label"):
+        ConfusionCountsScorer(metrics=["average_precision"])(model, X, y)
+    found = ConfusionCountsScorer(metrics=["average_precision"], pos_label="ill")(model, X, y)
+    expected = average_precision_score(y == "ill", -model.decision_function(X))
+    assert found["average_precision"] == pytest.approx(expected, rel=1e-12)
+    assert ConfusionCountsScorer(metrics=["roc_auc"])(model, X, y)["roc_auc"] > 0.5
+
+
+def test_every_method_is_asked_once():
+    CountingModel.asked.clear()
+    names = ["f1", "roc_auc", "neg_log_loss", "average_precision", "top_k_accuracy"]
+    ConfusionCountsScorer(metrics=names)(CountingModel().fit(X, Y), X, Y)
+    assert sorted(CountingModel.asked) == ["predict", "predict_proba"]
+
+
+def test_keys_of_a_fold_that_fails():
+    scorer = ConfusionCountsScorer(metrics=SCORED, labels=[0, 1])
+    assert set(scorer._keys_of(Y)) == set(scorer(clone(MODEL).fit(X, Y), X, Y))
 
 
 @pytest.mark.parametrize(

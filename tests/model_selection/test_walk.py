@@ -28,14 +28,14 @@ class CountingSplitter(StratifiedKFold):
 def posteriors(monkeypatch):
     """Counter of (metric, method, omega, estimand), of all posteriors made from folds."""
     made = Counter()
-    original = _cross_val_posterior.make_fold_posterior
+    original = _cross_val_posterior.posterior_of_folds
 
     def counted(folds, options, **more):
         made[folds.metric.name, options.method, options.omega, options.estimand] += 1
         return original(folds, options, **more)
 
     for module in (_cross_val_posterior, _cross_val_methods):
-        monkeypatch.setattr(module, "make_fold_posterior", counted)
+        monkeypatch.setattr(module, "posterior_of_folds", counted)
     return made
 
 

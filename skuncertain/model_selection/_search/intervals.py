@@ -9,7 +9,8 @@ from skuncertain._utils.validation import is_real, refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._scores import wang_li_omega
-from skuncertain.model_selection._fold_methods import FoldOptions, make_fold_posterior
+from skuncertain.model_selection._fold_methods import FoldOptions
+from skuncertain.model_selection._fold_score_posterior import posterior_of_folds
 from skuncertain.model_selection._fold_t import SCORE_METHODS, score_posterior
 from skuncertain.model_selection._folds import Folds
 
@@ -32,7 +33,7 @@ def interval_options(method, omega, prior, prior_per_fold):
 
 def usable_options(asked, found):
     """Options of the method for the candidates; what the results cannot answer is refused."""
-    if found.metric_object is None:
+    if found.scores_only:
         fix = "Search with scoring=ConfusionCountsScorer(metrics=[...])"
         if found.counts is not None:
             fix = "Ask for a metric of the counts"
@@ -52,8 +53,8 @@ def usable_options(asked, found):
             "method='nadeau_bengio', which looks at the fold values.",
         )
     if asked is None:
-        scores_only = found.metric_object is None or found.obstacle
-        asked = FoldOptions("nadeau_bengio" if scores_only else "pooled")
+        by_scores = found.scores_only or found.obstacle
+        asked = FoldOptions("nadeau_bengio" if by_scores else "pooled")
     if asked.method == "nadeau_bengio":  # the same ratio as in the joint model
         asked = replace(asked, n_train=1.0, n_test=found.ratio)
     return asked
@@ -61,7 +62,7 @@ def usable_options(asked, found):
 
 def own_intervals(found, kept, options, level, kind):
     """Interval of every candidate on its own, and how it was made."""
-    if found.metric_object is None:
+    if found.scores_only or (found.scored is not None and options.method in SCORE_METHODS):
         posterior = score_posterior(
             found.sign * found.scores[kept],
             options.method,
@@ -72,7 +73,8 @@ def own_intervals(found, kept, options, level, kind):
         low, high = both_ends(posterior, level, found.range)  # symmetric: the shortest one, too
         about = {"method": f"{options.method} (t on fold scores)", "prior": None, "omega": None}
         return {"low": low, "high": high, "interval_error": np.zeros(len(kept))}, about
-    parts = np.array_split(kept, max(len(kept) // 500, 1))
+    size = 500 if found.scored is None else 1
+    parts = np.array_split(kept, max(len(kept) // size, 1))
     found_parts = [_intervals_of(found, part, len(kept), options, level, kind) for part in parts]
     ends, priors = zip(*found_parts, strict=True)
     low, high, error = np.concatenate(ends, axis=1)
@@ -93,21 +95,26 @@ def _intervals_of(found, part, number, options, level, kind):
     A candidate that the method cannot answer for, such as one that never predicts the positive
     class, has none; the others have theirs.
     """
-    folds = Folds.of(
-        found.counts[part],
-        found.metric_object,
-        found.n_repeats,
-        n_draws=1000 if number > 200 and found.metric_object.user else None,
-        random_state=0,
-    )
     try:
-        posterior = make_fold_posterior(folds, options)
+        posterior = posterior_of_folds(_folds_of(found, part, number), options)
     except InvalidParameterError:
         if len(part) == 1:
             raise
         return _one_by_one(found, part, number, options, level, kind)
     values = (*posterior.interval(level, kind), posterior.interval_error(level, kind))
     return np.array([np.broadcast_to(value, len(part)) for value in values]), posterior.prior
+
+
+def _folds_of(found, part, number):
+    if found.scored is not None:
+        return found.folds_of(part[0])
+    return Folds.of(
+        found.counts[part],
+        found.metric_object,
+        found.n_repeats,
+        n_draws=1000 if number > 200 and found.metric_object.user else None,
+        random_state=0,
+    )
 
 
 def _one_by_one(found, part, number, options, level, kind):

@@ -376,9 +376,9 @@ def search_posterior(
     ----------
     search : GridSearchCV, RandomizedSearchCV, halving search, dict or DataFrame
         A fitted search, or its saved ``cv_results_``. With ``scoring=ConfusionCountsScorer(...)``
-        candidates get their intervals from their counts.
+        candidates get their intervals from their counts, or from the moments of their scores.
     metric : str, Metric or callable, default=None
-        Which score; by default the one that the search refitted by. With counts any metric.
+        Which score; by default the one that the search refitted by. With counts any metric of them.
     method, omega, prior, prior_per_fold : object
         How every candidate gets its interval, see :func:`fold_posterior`: by default "pooled" with
         counts that can be added up, otherwise "nadeau_bengio".
@@ -500,7 +500,7 @@ def _notes(found, columns, options):
     notes = list(found.notes)
     if found.counts is not None and found.obstacle:
         notes.append(f"the folds are not added up: {found.obstacle}")
-    if found.metric_object is None:
+    if found.scores_only:
         cut = int(np.sum(is_cut(columns["low"], columns["high"], found.range)))
         if cut:
             notes.append(f"{CUT}: {cut} candidate{'s' * (cut != 1)}")

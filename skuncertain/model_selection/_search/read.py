@@ -19,15 +19,21 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label, refuse_nameless
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import Metric, count_metric, directed
-from skuncertain.metrics._scorer import (
-    ConfusionCountsScorer,
+from skuncertain.metrics._scorer import ConfusionCountsScorer, scorer_metrics
+from skuncertain.metrics._scorer_keys import (
     has_positive,
     is_count_key,
+    is_moment_key,
     numbered_labels,
     read_cells,
-    scorer_metrics,
 )
+from skuncertain.model_selection._read_fold_scores import base_of, scored_folds
 from skuncertain.model_selection._score_names import fits_range, known_range
+from skuncertain.model_selection._search.score_columns import (
+    ScoredColumn,
+    find_scored,
+    refuse_other_class,
+)
 from skuncertain.model_selection._splits import Splits
 
 HOW = (
@@ -66,6 +72,8 @@ class SearchScores:
         What was assumed or left out.
     range : tuple of float
         Smallest and largest possible value of the metric, as far as its name tells.
+    scored : ScoredColumn or None
+        A metric of scores with the moments of its folds, if the counts scorer has computed it.
     """
 
     scores: np.ndarray
@@ -80,41 +88,50 @@ class SearchScores:
     params: Any
     notes: tuple
     range: tuple[float, float] = (-np.inf, np.inf)
+    scored: ScoredColumn | None = None
 
     @property
     def pos_label(self):
         """Class that the metric depends on, or None."""
         if self.metric_object is None:
-            return None
+            return None if self.scored is None else self.folds_of(0).pos_label
         positive = self.counts.positive_index(self.metric_object)
         return class_of(self.metric_object, self.counts.labels, positive)
 
     @property
     def sign(self):
         """1, or -1 for a metric of which less is better (the scores are then negative)."""
-        less = self.metric_object is not None and not self.metric_object.greater_is_better
-        return -1.0 if less else 1.0
+        metric = self.metric_object if self.scored is None else self.scored.metric
+        return -1.0 if metric is not None and metric.greater_is_better is False else 1.0
+
+    @property
+    def scores_only(self):
+        """Whether nothing but the fold scores is known of the metric."""
+        return self.metric_object is None and self.scored is None
+
+    def folds_of(self, candidate):
+        """Folds of one candidate, of a metric of scores."""
+        metric, moments = self.scored.metric, self.scored.moments.of(candidate)
+        known = {base_of(metric).name: moments}
+        return scored_folds(known, metric, self.counts[candidate], self.n_repeats)
 
 
 def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, cv=None):
     """Scores of all candidates of a search or of its saved results."""
-    results, known = search, None
-    if hasattr(search, "cv_results_"):
-        results, known = search.cv_results_, search
-    if hasattr(results, "columns") and hasattr(results, "to_dict"):  # a DataFrame
-        results = {str(name): results[name].to_numpy() for name in results.columns}
-    refuse_if(
-        not hasattr(results, "keys"),
-        "search",
-        f"search must be a finished search, got {type(search).__name__}. {HOW}",
-    )
+    results, known = _results_of(search)
     table = _score_table(results)
+    refuse_if(
+        isinstance(metric, str) and is_moment_key(metric),
+        "metric",
+        "metric must be a score, got {value}, which goes with one.",
+        metric,
+    )
     refuse_if(not table, "search", f"there are no columns split<k>_test_<score>. {HOW}")
     refit = getattr(known, "refit", None)
     refit = getattr(refit, "metric", refit)  # a rule of ours knows what it looked at
     refit = refit if isinstance(refit, str) else None
     cells = read_cells(table)
-    chosen = counts = None
+    chosen = counts = scored = None
     told: tuple = ()
     if cells is None:
         name, scores = _computed_scores(known, table, metric, refit)
@@ -122,6 +139,8 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, c
         counts = _fold_counts(known, table, cells, labels, pos_label)
         asked = refit if metric is None else metric
         name, chosen, scores, told = _scores_of_counts(known, table, asked, counts, pos_label)
+        if isinstance(chosen, ScoredColumn):
+            scored, chosen = chosen, None
         scores = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, scores)
     considered, left_out = _considered(results, scores)
     told_cv = known is not None or cv is not None
@@ -152,8 +171,26 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, c
         obstacle=_obstacle(cv, scores.shape[1]),
         params=None if params is None else list(params),
         notes=(*left_out, *told, *assumed),
-        range=_range(known, name, chosen, scores[considered]),
+        range=_range(known, name, chosen, scores[considered])
+        if scored is None
+        else scored.metric.range_for(counts.n_classes),
+        scored=scored,
     )
+
+
+def _results_of(search):
+    """Results of a search as a dict, and the search itself, if it is there."""
+    results, known = search, None
+    if hasattr(search, "cv_results_"):
+        results, known = search.cv_results_, search
+    if hasattr(results, "columns") and hasattr(results, "to_dict"):  # a DataFrame
+        results = {str(name): results[name].to_numpy() for name in results.columns}
+    refuse_if(
+        not hasattr(results, "keys"),
+        "search",
+        f"search must be a finished search, got {type(search).__name__}. {HOW}",
+    )
+    return results, known
 
 
 def _range(search, name, chosen, scores):
@@ -230,7 +267,8 @@ def _as_table(name, found):
 def _computed_scores(search, table, metric, refit):
     """Name of one of the scores of the search, and the scores."""
     if metric is None:
-        metric = refit if refit in table else _only_one(list(table))
+        names = [name for name in table if not is_moment_key(name)]
+        metric = refit if refit in table else _only_one(names)
     if isinstance(metric, str) and metric in table:
         return metric, table[metric]
     refuse_if(
@@ -323,7 +361,10 @@ def _check_totals(table, total):
 
 
 def _scores_of_counts(search, table, asked, counts, pos_label):
-    """Name, Metric, scores and notes; no Metric if the scores are those of a column."""
+    """Name, Metric, scores and notes; no Metric if the scores are those of a column.
+
+    A metric of scores is a ScoredColumn in place of the Metric.
+    """
     scoring = getattr(search, "scoring", None)
     written = {}
     if isinstance(scoring, ConfusionCountsScorer):
@@ -333,6 +374,10 @@ def _scores_of_counts(search, table, asked, counts, pos_label):
         key = _only_one([name for name in table if not is_count_key(name) and name != "score"])
     if key is None or (scoring is not None and _is_text(key, "score")):
         key = next(iter(written), "accuracy")  # what the scorer calls its "score"
+    column = find_scored(written, table, key)
+    if column is not None:
+        refuse_other_class(column, scoring, counts.labels, pos_label)
+        return column.name, column, column.scores, ()
     if not isinstance(key, str):
         chosen, notes = directed(key), ()
     elif key in written or isinstance(written.get(f"neg_{key}"), Metric):
