@@ -151,17 +151,18 @@ _MANY = {
 
 
 _SECOND = """
-strict straight 60 .5 5, shrunk common 60 .4 10, gauss blobs 60 .5 5, bernoulli mislabelled 60 .5 5,
-leaves product 60 .5 5, near straight 80 .5 5, strict common 100 .4 10, loose straight 100 .3 5,
-shrunk blobs 100 .5 5, quadratic ring 100 .5 5, gauss common 100 .3 10, boost mislabelled 100 .4 5,
-leaves ring 100 .4 5, near blobs 100 .5 10, strict mislabelled 200 .5 5, loose common 200 .4 10,
-shrunk straight 200 .2 5, quadratic product 200 .5 5, gauss ring 200 .4 5, bernoulli straight 200 .3 10,
-boost straight 200 .5 5, leaves common 200 .5 10, near mislabelled 200 .4 5, strict blobs 500 .5 10,
-loose mislabelled 500 .3 5, shrunk common 500 .5 5, quadratic blobs 500 .2 10, gauss straight 500 .5 5,
-leaves blobs 500 .3 5, near ring 500 .5 5, strict straight 1000 .4 5, quadratic common 1000 .5 5,
-bernoulli common 1000 .3 5, leaves mislabelled 1000 .5 5,
-strict common 300 .06 5, shrunk straight 600 .04 5, gauss blobs 400 .08 10, leaves common 800 .06 5,
-near straight 500 .07 5, loose blobs 1000 .03 5,
+strict straight 60 .5 5, shrunk common 60 .4 10, gauss blobs 60 .5 5,
+bernoulli mislabelled 60 .5 5, leaves product 60 .5 5, near straight 80 .5 5,
+strict common 100 .4 10, loose straight 100 .3 5, shrunk blobs 100 .5 5, quadratic ring 100 .5 5,
+gauss common 100 .3 10, boost mislabelled 100 .4 5, leaves ring 100 .4 5, near blobs 100 .5 10,
+strict mislabelled 200 .5 5, loose common 200 .4 10, shrunk straight 200 .2 5,
+quadratic product 200 .5 5, gauss ring 200 .4 5, bernoulli straight 200 .3 10,
+boost straight 200 .5 5, leaves common 200 .5 10, near mislabelled 200 .4 5,
+strict blobs 500 .5 10, loose mislabelled 500 .3 5, shrunk common 500 .5 5,
+quadratic blobs 500 .2 10, gauss straight 500 .5 5, leaves blobs 500 .3 5, near ring 500 .5 5,
+strict straight 1000 .4 5, quadratic common 1000 .5 5, bernoulli common 1000 .3 5,
+leaves mislabelled 1000 .5 5, strict common 300 .06 5, shrunk straight 600 .04 5,
+gauss blobs 400 .08 10, leaves common 800 .06 5, near straight 500 .07 5, loose blobs 1000 .03 5,
 strict ring 100 .5 5x2, gauss common 200 .5 5x2, quadratic straight 100 .4 5x2,
 leaves blobs 200 .4 5x2, near common 200 .5 5x2
 """
