@@ -20,11 +20,11 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from skuncertain._numerics.delong import Estimate, area, average_precision, freedom, mean_of
+from skuncertain._numerics.scores.delong import Estimate, area, average_precision, freedom, mean_of
 from skuncertain.comparison import compare_auc
 from skuncertain.exceptions import DegenerateIntervalWarning, SmallSampleWarning
 from skuncertain.metrics import auc_posterior, average_precision_posterior
-from skuncertain.metrics._ranking import _ends
+from skuncertain.metrics._scores.ranking import _ends
 
 SEED, RUNS = 20261118, 2000
 POPULATIONS = ("normal", "wide", "exponential", "gamma", "seven levels")

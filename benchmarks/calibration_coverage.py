@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tables import restructured
 
 from skuncertain import BayesianCrossValidator
-from skuncertain._numerics.calibration import ShiftedMean, bin_edges, bin_numbers
+from skuncertain._numerics.scores.calibration import ShiftedMean, bin_edges, bin_numbers
 from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics import calibration_band, proportion_posterior
 

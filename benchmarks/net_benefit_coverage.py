@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import beta, norm
 
-from skuncertain._numerics.net_benefit import Contrast, RateContrast
+from skuncertain._numerics.scores.net_benefit import Contrast, RateContrast
 from skuncertain.metrics import net_benefit_curve
 
 LEVEL, LOW, PRIOR, ELSEWHERE = 0.95, 0.93, 0.5, 0.1

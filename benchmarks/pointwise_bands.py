@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import betainc
 from scipy.stats import beta, gamma, norm
 
-from skuncertain.metrics._pointwise import RateAtRate, Technique, _nodes_of
+from skuncertain.metrics._scores.pointwise import RateAtRate, Technique, _nodes_of
 
 SEED, LEVEL, LOW = 20261118, 0.95, 0.93
 WIDTHS = 200  # samples whose ends are solved for; the others are asked on which side they are

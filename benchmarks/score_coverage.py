@@ -9,7 +9,7 @@ committed before their first run.
 
 The first set showed that this is enough for AUC and Brier score, but not for the log loss of
 overconfident learners, nor for the average precision of folds with few positives, which is too
-high. So losses without a limit got a wider interval (_KURTOSIS in metrics/_score_posterior.py) and
+high. So losses without a limit got a wider interval (_KURTOSIS in metrics/_scores/posterior.py) and
 the average precision is moved (_OPTIMISM in model_selection/_fold_score_posterior.py); both
 constants were chosen on the first set. The second one has other populations, learners and seeds.
 
@@ -50,7 +50,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tables import restructured
 
 from skuncertain.metrics import get_metric
-from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._scores.row_scores import RowScores
 
 REPLICATIONS, SEED, LEVEL = 500, 20_411, 0.95
 TWO = ("log_loss", "brier_score", "roc_auc", "average_precision")

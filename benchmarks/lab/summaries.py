@@ -19,7 +19,7 @@ WALD = "Wald on 10 folds"
 def _fingerprint():
     """Of everything that intervals are made by: rows of another version are made again."""
     names = ("metrics", "model_selection", "posteriors", "_numerics")
-    paths = [p for name in names for p in Path(skuncertain.__file__).parent.glob(f"{name}/*.py")]
+    paths = [p for name in names for p in Path(skuncertain.__file__).parent.glob(f"{name}/**/*.py")]
     paths += [p for p in Path(__file__).parent.glob("*.py") if p.stem != "study_tables"]
     return hashlib.sha256(b"".join(p.read_bytes() for p in sorted(paths))).hexdigest()[:16]
 

@@ -22,8 +22,8 @@ from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import count_metric, get_metric, get_metric_names
 from skuncertain.metrics._report_parts import MatrixReport
-from skuncertain.metrics._report_scores import ScoredPart
-from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.report import ScoredPart
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_report import tell_folds
 from skuncertain.model_selection._search.posterior import search_posterior

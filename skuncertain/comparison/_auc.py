@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from skuncertain._numerics.delong import area, mean_of
+from skuncertain._numerics.scores.delong import area, mean_of
 from skuncertain._utils.typing import LabelLike
 from skuncertain._utils.validation import check_choice, check_names, refuse_if
 from skuncertain._utils.warnings import remember_warnings
 from skuncertain.comparison._result import ComparisonResult, judge
 from skuncertain.comparison._score_gap import difference_around, gap_of, ranking_variance
-from skuncertain.metrics._ranking import AVERAGES, _name
-from skuncertain.metrics._scores import ScoredRows
+from skuncertain.metrics._scores.ranking import AVERAGES, _name
+from skuncertain.metrics._scores.scored_rows import ScoredRows
 from skuncertain.posteriors._about import About
 
 METHODS = ("delong_t", "delong")

@@ -20,7 +20,7 @@ from skuncertain.metrics._gradients import (
     value_slope,
     without_empty_cells,
 )
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._fold_variance import (
     ESTIMANDS,
     DifferenceVariance,

@@ -10,8 +10,8 @@ import numpy as np
 from skuncertain._utils.validation import as_array, refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._registry import directed, get_metric
-from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._scorer_keys import is_moment_key, moment_keys
+from skuncertain.metrics._scores.metrics import ScoreMetric
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores
 from skuncertain.model_selection._fold_t import check_score_values

@@ -18,7 +18,7 @@ from skuncertain.comparison._score_gap import (
 )
 from skuncertain.comparison._score_pairs import hits_of, read_scores, refuse_prior
 from skuncertain.metrics._registry import count_metric
-from skuncertain.metrics._score_posterior import checked_estimate, of_rows, question_of_scores
+from skuncertain.metrics._scores.posterior import checked_estimate, of_rows, question_of_scores
 
 
 @dataclass(frozen=True, eq=False)

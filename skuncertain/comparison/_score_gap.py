@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import rankdata
 
-from skuncertain._numerics.delong import mean_of
-from skuncertain.metrics._ranking import NORMAL_DF, logit_scale
+from skuncertain._numerics.scores.delong import mean_of
 from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._scores.ranking import NORMAL_DF, logit_scale
 from skuncertain.posteriors._student_normal import NormalPosterior, StudentDifferencePosterior
 
 

@@ -16,9 +16,9 @@ from skuncertain.comparison._score_gap import (
     what_counts,
 )
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._row_scores import RowScores, scores_called
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._score_posterior import checked_estimate, question_of_scores
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.posterior import checked_estimate, question_of_scores
+from skuncertain.metrics._scores.row_scores import RowScores, scores_called
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._difference import discordance_posterior
 

@@ -14,8 +14,8 @@ from skuncertain._utils.validation import check_bool, check_choice, refuse_if
 from skuncertain.display._base import Display, merged, style
 from skuncertain.display._inputs import as_named, scores_of_folds
 from skuncertain.display._text import listed, visible_label
-from skuncertain.metrics._calibration import CalibrationBand, calibration_band
-from skuncertain.metrics._scores import classifier_scores, of_folds
+from skuncertain.metrics._scores.calibration import CalibrationBand, calibration_band
+from skuncertain.metrics._scores.scored_rows import classifier_scores, of_folds
 from skuncertain.posteriors._about import label_text
 
 _STYLES = ("bars", "band")

@@ -15,13 +15,13 @@ from skuncertain._utils.validation import check_bool
 from skuncertain.display._base import Display, draw_iso_f1, merged, style
 from skuncertain.display._inputs import as_named, scores_of_folds
 from skuncertain.display._text import listed, visible_label
-from skuncertain.metrics._curves import (
+from skuncertain.metrics._scores.curves import (
     PrecisionRecallBand,
     RocBand,
     precision_recall_band,
     roc_band,
 )
-from skuncertain.metrics._scores import classifier_scores, of_folds
+from skuncertain.metrics._scores.scored_rows import classifier_scores, of_folds
 from skuncertain.posteriors._about import label_text
 
 _POINTS = 501

@@ -18,9 +18,9 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import metric_posterior
 from skuncertain.metrics._labels import as_labels
 from skuncertain.metrics._registry import get_metric, named_metrics
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._score_posterior import score_posterior
-from skuncertain.metrics._scores import OutOfFoldScores, classifier_scores
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.posterior import score_posterior
+from skuncertain.metrics._scores.scored_rows import OutOfFoldScores, classifier_scores
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_posterior import CrossValPosterior
 from skuncertain.model_selection._cross_val_scores import CrossValScores

@@ -13,8 +13,8 @@ from skuncertain._utils.typing import LabelLike, PriorLike
 from skuncertain._utils.validation import check_bool, refuse_if
 from skuncertain.display._text import listed
 from skuncertain.display._thresholds import GREY, AlongThresholds
-from skuncertain.metrics._net_benefit import NetBenefitCurve, net_benefit_curve
-from skuncertain.metrics._scores import classifier_scores
+from skuncertain.metrics._scores.net_benefit import NetBenefitCurve, net_benefit_curve
+from skuncertain.metrics._scores.scored_rows import classifier_scores
 
 _BELOW = 0.2  # of the height above 0 that is shown below 0
 

@@ -14,8 +14,8 @@ from skuncertain.display._base import Display, merged, style
 from skuncertain.display._inputs import as_named, scores_of_folds
 from skuncertain.display._text import listed, visible_label
 from skuncertain.metrics._registry import is_symmetric
-from skuncertain.metrics._scores import of_folds
-from skuncertain.metrics._thresholds import ThresholdIntervals, intervals_at_thresholds
+from skuncertain.metrics._scores.scored_rows import of_folds
+from skuncertain.metrics._scores.thresholds import ThresholdIntervals, intervals_at_thresholds
 from skuncertain.posteriors._about import label_text
 
 _THRESHOLDS = 200  # of a curve, at most

@@ -7,24 +7,24 @@ calibration) and scorers for ``scoring=`` live here too.
 
 from skuncertain._reporting.report import IntervalReport
 from skuncertain.metrics._bound_scorer import make_bound_scorer
-from skuncertain.metrics._calibration import CalibrationBand, calibration_band
 from skuncertain.metrics._confidence import bootstrap_distribution, confidence_interval
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import credible_interval, metric_posterior, proportion_posterior
-from skuncertain.metrics._curves import (
+from skuncertain.metrics._posterior import BetterThanChance
+from skuncertain.metrics._priors import prior_from_metrics
+from skuncertain.metrics._registry import Metric, get_metric, get_metric_names, make_metric
+from skuncertain.metrics._report import interval_report
+from skuncertain.metrics._scorer import ConfusionCountsScorer
+from skuncertain.metrics._scores.calibration import CalibrationBand, calibration_band
+from skuncertain.metrics._scores.curves import (
     PrecisionRecallBand,
     RocBand,
     precision_recall_band,
     roc_band,
 )
-from skuncertain.metrics._net_benefit import NetBenefitCurve, net_benefit_curve
-from skuncertain.metrics._posterior import BetterThanChance
-from skuncertain.metrics._priors import prior_from_metrics
-from skuncertain.metrics._ranking import auc_posterior, average_precision_posterior
-from skuncertain.metrics._registry import Metric, get_metric, get_metric_names, make_metric
-from skuncertain.metrics._report import interval_report
-from skuncertain.metrics._scorer import ConfusionCountsScorer
-from skuncertain.metrics._thresholds import ThresholdIntervals, intervals_at_thresholds
+from skuncertain.metrics._scores.net_benefit import NetBenefitCurve, net_benefit_curve
+from skuncertain.metrics._scores.ranking import auc_posterior, average_precision_posterior
+from skuncertain.metrics._scores.thresholds import ThresholdIntervals, intervals_at_thresholds
 
 __all__ = [
     "BetterThanChance",

@@ -24,8 +24,8 @@ from skuncertain.metrics._labels import (
 )
 from skuncertain.metrics._priors import check_prior
 from skuncertain.metrics._registry import directed, get_metric
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._score_posterior import score_posterior
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.posterior import score_posterior
 
 BOUNDS = ("lower", "upper")
 

@@ -37,21 +37,21 @@ from skuncertain.metrics._bootstrap import (
     multinomial_replicates,
     percentile_interval,
 )
-from skuncertain.metrics._confidence_scores import (
-    bootstrap_interval,
-    group_codes,
-    score_replicates,
-    wald_interval,
-)
 from skuncertain.metrics._count import GroupedRows
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import counts_of, refuse_counts
 from skuncertain.metrics._formulas import RATE_OF_ODDS, proportion_counts, proportion_odds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import count_metric, get_metric
-from skuncertain.metrics._row_scores import RowScores, scores_called
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._score_posterior import checked_estimate, question_of_scores
+from skuncertain.metrics._scores.confidence import (
+    bootstrap_interval,
+    group_codes,
+    score_replicates,
+    wald_interval,
+)
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.posterior import checked_estimate, question_of_scores
+from skuncertain.metrics._scores.row_scores import RowScores, scores_called
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._draws import DrawsPosterior

@@ -30,9 +30,9 @@ from skuncertain.metrics._labels import plain_label
 from skuncertain.metrics._posterior import PosteriorOptions, PosteriorRequest
 from skuncertain.metrics._priors import LARGEST, OWN, PER_CELL, rate_pair
 from skuncertain.metrics._registry import count_metric, get_metric
-from skuncertain.metrics._row_scores import scores_called
-from skuncertain.metrics._score_metrics import ScoreMetric, data_needed
-from skuncertain.metrics._score_posterior import score_posterior
+from skuncertain.metrics._scores.metrics import ScoreMetric, data_needed
+from skuncertain.metrics._scores.posterior import score_posterior
+from skuncertain.metrics._scores.row_scores import scores_called
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, plain
 from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta

@@ -35,7 +35,7 @@ from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._formulas import AVERAGED, AVERAGES
 from skuncertain.metrics._metric import Metric
 from skuncertain.metrics._names import name_hint, split_name
-from skuncertain.metrics._score_metrics import (
+from skuncertain.metrics._scores.metrics import (
     RESPONSES,
     SCORE_METRICS,
     ScoreMetric,

@@ -19,7 +19,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._posterior import PosteriorOptions
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MatrixReport, check_single, refuse_one_of_many
-from skuncertain.metrics._report_scores import ScoredPart
+from skuncertain.metrics._scores.report import ScoredPart
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import StackedPosterior
 

@@ -24,12 +24,6 @@ from skuncertain._utils.validation import (
 )
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._counts import ConfusionCounts
-from skuncertain.metrics._fold_values import (
-    Responses,
-    check_class_of,
-    fold_moments,
-    warn_undefined,
-)
 from skuncertain.metrics._formulas import one_vs_rest
 from skuncertain.metrics._labels import (
     as_labels,
@@ -41,8 +35,14 @@ from skuncertain.metrics._labels import (
     with_positive,
 )
 from skuncertain.metrics._registry import Metric, directed, get_metric
-from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._scorer_keys import BINARY_KEYS, cell_keys, is_count_key, moment_keys
+from skuncertain.metrics._scores.fold_values import (
+    Responses,
+    check_class_of,
+    fold_moments,
+    warn_undefined,
+)
+from skuncertain.metrics._scores.metrics import ScoreMetric
 
 MOST_CLASSES = 30  # beyond, a key per cell is asked for with cells=True
 _PREDICTIONS = "predict"  # key under which scikit-learn's scorers pass their predictions on

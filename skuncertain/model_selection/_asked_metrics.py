@@ -3,10 +3,10 @@
 import numpy as np
 
 from skuncertain._utils.validation import refuse_if
-from skuncertain.metrics._fold_values import check_class_of
 from skuncertain.metrics._labels import check_pos_label
 from skuncertain.metrics._registry import get_metric, named_metrics
-from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scores.fold_values import check_class_of
+from skuncertain.metrics._scores.metrics import ScoreMetric
 
 TWO_CLASS_METRICS = ("accuracy", "precision", "recall", "f1", "mcc")
 MANY_CLASS_METRICS = ("accuracy", "balanced_accuracy", "f1_macro", "mcc")

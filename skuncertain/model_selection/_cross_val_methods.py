@@ -17,7 +17,7 @@ from skuncertain.metrics._formulas import one_vs_rest, two_by_two
 from skuncertain.metrics._posterior import class_posterior
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import BASES
-from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scores.metrics import ScoreMetric
 from skuncertain.model_selection._fold_methods import (
     METHODS,
     SIDE_BY_SIDE,

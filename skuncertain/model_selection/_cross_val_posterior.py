@@ -23,7 +23,7 @@ from skuncertain._utils.validation import (
 from skuncertain._utils.warnings import collect_into, silence
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scores.metrics import ScoreMetric
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._cross_val_methods import check_methods
 from skuncertain.model_selection._cross_val_report import cv_report, question_text

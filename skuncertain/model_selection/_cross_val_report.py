@@ -11,8 +11,8 @@ from skuncertain._utils.warnings import collect_into, silence
 from skuncertain.metrics._posterior import cell_tables
 from skuncertain.metrics._registry import count_metric
 from skuncertain.metrics._report_parts import MOST_CLASSES, confusion_section
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._cross_val_methods import SideBySide, has_fold_mean
 from skuncertain.model_selection._fold_methods import (
     METHODS,

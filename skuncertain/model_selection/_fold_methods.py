@@ -39,7 +39,7 @@ from skuncertain.metrics._priors import (
     resolve_number,
     scale_prior,
 )
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._fold_t import score_posterior
 from skuncertain.model_selection._fold_variance import ESTIMANDS, FoldVariance
 from skuncertain.model_selection._folds import Folds, warn_of_disagreement

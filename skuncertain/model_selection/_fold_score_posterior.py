@@ -17,15 +17,15 @@ import numpy as np
 from scipy.special import digamma
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._numerics.delong import Estimate, freedom
+from skuncertain._numerics.scores.delong import Estimate, freedom
 from skuncertain._utils.validation import is_real, refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._ranking import of_estimate
 from skuncertain.metrics._registry import count_metric
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._score_posterior import loss_posterior
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.posterior import loss_posterior
+from skuncertain.metrics._scores.ranking import of_estimate
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._fold_methods import (
     FoldOptions,
     check_omega,

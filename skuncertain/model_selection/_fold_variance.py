@@ -32,7 +32,7 @@ from skuncertain.metrics._formulas import (
     two_by_two,
 )
 from skuncertain.metrics._gradients import metric_slope, without_empty_cells
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._stability import metric_jackknife, movement
 
 ESTIMANDS = ("fitted", "algorithm", "final")

@@ -14,7 +14,7 @@ from skuncertain.exceptions import FoldDisagreementWarning
 from skuncertain.metrics._gradients import effective_folds
 from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import count_metric
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._fold_variance import FoldVariance, fold_variance
 from skuncertain.posteriors._about import About
 

@@ -6,17 +6,17 @@ from sklearn.base import clone
 from skuncertain._utils.validation import refuse_if
 from skuncertain._utils.warnings import silence_foreign
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._fold_values import (
+from skuncertain.metrics._labels import to_numpy
+from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._scorer_keys import MOMENTS, moments_of
+from skuncertain.metrics._scores.fold_values import (
     Responses,
     class_asked,
     fold_moments,
     lacks_method,
     scoring_method,
 )
-from skuncertain.metrics._labels import to_numpy
-from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._score_metrics import ScoreMetric
-from skuncertain.metrics._scorer_keys import MOMENTS, moments_of
+from skuncertain.metrics._scores.metrics import ScoreMetric
 from skuncertain.model_selection._asked_metrics import check_metrics
 from skuncertain.model_selection._fold_score_posterior import FoldMoments, ScoredFolds
 from skuncertain.model_selection._read_cross_validate import take_rows

@@ -15,8 +15,8 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from skuncertain._utils.validation import refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._labels import as_labels, check_pos_label, encode, sorted_labels, to_numpy
-from skuncertain.metrics._score_metrics import ScoreMetric
 from skuncertain.metrics._scorer import ConfusionCountsScorer
+from skuncertain.metrics._scores.metrics import ScoreMetric
 
 
 @dataclass(frozen=True, eq=False)

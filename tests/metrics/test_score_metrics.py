@@ -13,8 +13,8 @@ from skuncertain.exceptions import (
     SmallSampleWarning,
 )
 from skuncertain.metrics import get_metric, get_metric_names, make_metric, metric_posterior
-from skuncertain.metrics._row_scores import RowScores
-from skuncertain.metrics._score_posterior import third_moment
+from skuncertain.metrics._scores.posterior import third_moment
+from skuncertain.metrics._scores.row_scores import RowScores
 from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior
 
 BRIER_OF_MANY = hasattr(sk, "d2_brier_score")  # scikit-learn 1.7 and later

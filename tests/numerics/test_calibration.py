@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from skuncertain._numerics.calibration import (
+from skuncertain._numerics.scores.calibration import (
     Recalibration,
     ShiftedMean,
     bin_edges,

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import beta, norm
 
-from skuncertain._numerics.calibration import panels_of
+from skuncertain._numerics.scores.calibration import panels_of
 from skuncertain.posteriors import About
 from skuncertain.posteriors._density import DensityPosterior
 

@@ -9,7 +9,7 @@ import skuncertain
 
 ROOT = Path(skuncertain.__file__).parent
 PATHS = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py"))}
-MOST_MODULES = {"metrics": 29}  # every other room: 22
+MOST_MODULES = {"metrics": 26}  # every other room: 22
 MOST_LINES = 600
 MOST_LINES_OF_A_FUNCTION = 60
 EXCUSE = "# long: "  # on a line of the function, with the reason

@@ -18,7 +18,7 @@ from skuncertain.metrics import (
     precision_recall_band,
     roc_band,
 )
-from skuncertain.metrics._pointwise import RateAtRate, Technique
+from skuncertain.metrics._scores.pointwise import RateAtRate, Technique
 
 pytestmark = pytest.mark.slow
 RUNS, BAND_RUNS = 1500, 300

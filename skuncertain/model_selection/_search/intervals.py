@@ -8,7 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skuncertain._utils.validation import is_real, refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._scores import wang_li_omega
+from skuncertain.metrics._scores.scored_rows import wang_li_omega
 from skuncertain.model_selection._fold_methods import FoldOptions
 from skuncertain.model_selection._fold_score_posterior import posterior_of_folds
 from skuncertain.model_selection._fold_t import SCORE_METHODS, score_posterior

@@ -9,8 +9,8 @@ from skuncertain._utils.validation import refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._labels import check_pos_label
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._score_metrics import ScoreMetric, negative
 from skuncertain.metrics._scorer_keys import moments_of
+from skuncertain.metrics._scores.metrics import ScoreMetric, negative
 from skuncertain.model_selection._fold_score_posterior import FoldMoments
 from skuncertain.model_selection._read_fold_scores import base_of, metric_of_key
 

@@ -11,7 +11,7 @@ from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import DegenerateIntervalWarning
 from skuncertain.metrics._bootstrap import bca_interval, percentile_interval
 from skuncertain.metrics._labels import one_column, to_numpy
-from skuncertain.metrics._score_posterior import checked_estimate, question_of_scores
+from skuncertain.metrics._scores.posterior import checked_estimate, question_of_scores
 
 _CHUNK = 2**20  # numbers at once
 

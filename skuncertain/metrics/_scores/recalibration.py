@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from skuncertain._numerics.calibration import Recalibration, ShiftedMean, shift_density
+from skuncertain._numerics.scores.calibration import Recalibration, ShiftedMean, shift_density
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._density import DensityPosterior
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skuncertain._numerics.beta import beta_cdf
-from skuncertain._numerics.net_benefit import Contrast, RateContrast
+from skuncertain._numerics.scores.net_benefit import Contrast, RateContrast
 from skuncertain._reporting.build import check_digits, column, interval_cell, make_report, section
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, PriorLike
@@ -30,7 +30,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._formulas import collapse
 from skuncertain.metrics._priors import cell_prior, check_prior, describe_prior
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._scores import ScoredRows, of_folds
+from skuncertain.metrics._scores.scored_rows import ScoredRows, of_folds
 from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
 
 _MOST = 99  # thresholds by default: .01, .02, ...

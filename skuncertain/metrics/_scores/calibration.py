@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._numerics.calibration import bin_edges, bin_numbers, mean_deviation
+from skuncertain._numerics.scores.calibration import bin_edges, bin_numbers, mean_deviation
 from skuncertain._reporting.build import check_digits, column, interval_cell, make_report, section
 from skuncertain._reporting.report import HasReport, IntervalReport
 from skuncertain._utils.typing import LabelLike, PriorLike
@@ -24,8 +24,8 @@ from skuncertain._version import __version__
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._credible import proportion_posterior
 from skuncertain.metrics._priors import LARGEST, PER_CELL
-from skuncertain.metrics._probabilities import probability_rows
-from skuncertain.metrics._recalibration import CLIP, recalibrate
+from skuncertain.metrics._scores.probabilities import probability_rows
+from skuncertain.metrics._scores.recalibration import CLIP, recalibrate
 from skuncertain.posteriors._base import Posterior
 
 STRATEGIES = ("quantile", "uniform")

@@ -37,7 +37,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._labels import as_labels, check_pos_label
 from skuncertain.metrics._priors import check_prior, describe_prior
 from skuncertain.metrics._registry import named_metrics
-from skuncertain.metrics._scores import ScoredRows, classifier_scores, of_folds
+from skuncertain.metrics._scores.scored_rows import ScoredRows, classifier_scores, of_folds
 from skuncertain.posteriors._base import Posterior
 
 _MOST = 50  # thresholds that are chosen by default

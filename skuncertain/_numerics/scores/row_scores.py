@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skuncertain._numerics.delong import Estimate, area, freedom, mean_of
+from skuncertain._numerics.scores.delong import Estimate, area, freedom, mean_of
 
 
 def row_mean(values):

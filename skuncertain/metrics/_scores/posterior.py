@@ -10,8 +10,8 @@ from scipy.special import ndtri, stdtrit
 from skuncertain._utils.validation import refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._ranking import MOST_WARNED, of_estimate, warn_few
-from skuncertain.metrics._row_scores import RowScores
+from skuncertain.metrics._scores.ranking import MOST_WARNED, of_estimate, warn_few
+from skuncertain.metrics._scores.row_scores import RowScores
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._beta import calibrated_beta
 from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior, negated

@@ -6,7 +6,7 @@ import numpy as np
 
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, share_hint
 from skuncertain.metrics._labels import as_labels, one_column, sorted_labels, to_numpy
-from skuncertain.metrics._scores import OutOfFoldScores, ScoredRows, of_folds
+from skuncertain.metrics._scores.scored_rows import OutOfFoldScores, ScoredRows, of_folds
 
 TOLERANCE = 1e-3  # what the probabilities of a row may add up to more or less than 1
 _REMEDY = "use predict_proba; CalibratedClassifierCV gives probabilities to other classifiers."

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._numerics.delong import area, average_precision
-from skuncertain._numerics.rate_boxes import Boxes
+from skuncertain._numerics.scores.delong import area, average_precision
+from skuncertain._numerics.scores.rate_boxes import Boxes
 from skuncertain._utils.typing import LabelLike
 from skuncertain._utils.validation import (
     as_numbers,
@@ -21,9 +21,9 @@ from skuncertain._utils.validation import (
     refuse_if,
 )
 from skuncertain._version import __version__
-from skuncertain.metrics._pointwise import RateAtRate, Technique
-from skuncertain.metrics._ranking import ranking_posterior
-from skuncertain.metrics._scores import ScoredRows, of_folds
+from skuncertain.metrics._scores.pointwise import RateAtRate, Technique
+from skuncertain.metrics._scores.ranking import ranking_posterior
+from skuncertain.metrics._scores.scored_rows import ScoredRows, of_folds
 from skuncertain.posteriors._base import Posterior
 from skuncertain.posteriors._beta import calibrated_beta
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skuncertain._numerics.delong import within_folds
+from skuncertain._numerics.scores.delong import within_folds
 from skuncertain._utils.validation import as_array, check_choice, refuse_if
 from skuncertain._utils.warnings import warn_user
 from skuncertain.metrics._counts import ConfusionCounts

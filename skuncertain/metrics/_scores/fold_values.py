@@ -13,8 +13,8 @@ from skuncertain.metrics._labels import (
     positive_of,
     refuse_nameless,
 )
-from skuncertain.metrics._row_scores import SUM_ERROR, RowScores
-from skuncertain.metrics._score_metrics import ScoreMetric
+from skuncertain.metrics._scores.metrics import ScoreMetric
+from skuncertain.metrics._scores.row_scores import SUM_ERROR, RowScores
 
 _METHODS = {"decision_function": "scores", "predict_proba": "probabilities"}
 

@@ -11,8 +11,8 @@ from skuncertain._reporting.build import interval_cell, section
 from skuncertain._utils.validation import as_array, refuse_if
 from skuncertain.metrics._labels import as_labels, check_pos_label, sorted_labels, to_numpy
 from skuncertain.metrics._registry import get_metric
-from skuncertain.metrics._row_scores import RowScores, scores_called
-from skuncertain.metrics._score_posterior import posterior_of_rows
+from skuncertain.metrics._scores.posterior import posterior_of_rows
+from skuncertain.metrics._scores.row_scores import RowScores, scores_called
 
 _LOSSES = ("log_loss", "brier_score")
 _COMPUTED = "from influences of rows"

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skuncertain._numerics.delong import Estimate, area, average_precision, mean_of
-from skuncertain._numerics.row_scores import (
+from skuncertain._numerics.scores.delong import Estimate, area, average_precision, mean_of
+from skuncertain._numerics.scores.row_scores import (
     at_k,
     brier_losses,
     frequencies,
@@ -93,7 +93,7 @@ class ScoreMetric(Metric):
         float
             The value, that of scikit-learn where it has the metric.
         """
-        from skuncertain.metrics._row_scores import RowScores  # which needs the registry
+        from skuncertain.metrics._scores.row_scores import RowScores  # which needs the registry
 
         return self.estimate(RowScores.of(y_true, y_score, self, **options)).value
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from skuncertain._numerics.beta import beta_quantile
-from skuncertain._numerics.delong import (
+from skuncertain._numerics.scores.delong import (
     Estimate,
     area,
     average_precision,
@@ -23,7 +23,7 @@ from skuncertain._utils.typing import LabelLike, RandomStateLike
 from skuncertain._utils.validation import check_choice, check_draws, refuse_if, resolve_seed
 from skuncertain._utils.warnings import warn_user
 from skuncertain.exceptions import SmallSampleWarning
-from skuncertain.metrics._scores import ScoredRows
+from skuncertain.metrics._scores.scored_rows import ScoredRows
 from skuncertain.posteriors._about import About
 from skuncertain.posteriors._base import Posterior, StackedPosterior
 from skuncertain.posteriors._beta import BetaPosterior

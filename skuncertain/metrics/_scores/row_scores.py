@@ -19,7 +19,7 @@ from skuncertain.metrics._labels import (
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scores import as_floats
+from skuncertain.metrics._scores.scored_rows import as_floats
 
 SUM_ERROR = 1e-5  # how far the probabilities of a row may be from 1; single precision needs it
 

@@ -1,0 +1,1 @@
+"""Scores of rows as arrays: rankings, losses, curves and recalibration."""

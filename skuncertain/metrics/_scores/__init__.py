@@ -1,0 +1,1 @@
+"""What scores and probabilities of rows tell: metrics, curves, thresholds and calibration."""
