@@ -334,7 +334,8 @@ def _pooled(folds, options, needed):
         estimate = Estimate(moved, np.array([spread]), size, df, chance)
         found = of_estimate(None, estimate, None, "logit_delong", None, about)
         return found.with_about(observed=float(value))
-    return loss_posterior(float(value), float(rows), float(third), folds.n, needed, about)
+    moments = float(value), float(rows), float(third)
+    return loss_posterior(folds.metric, *moments, folds.n, needed, about)
 
 
 def _share(folds, options):

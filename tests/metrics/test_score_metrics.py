@@ -177,7 +177,9 @@ def test_three_moments_are_close_to_the_bayesian_bootstrap(kind, n, global_rando
     for part in np.split(np.arange(draws.size), 20):
         weight = rng.standard_gamma(1.0, (part.size, n))
         draws[part] = weight @ losses / weight.sum(axis=1)
-    metric = make_metric(row_loss=lambda y, loss: loss, needs="scores", greater_is_better=False)
+    metric = make_metric(
+        row_loss=lambda y, loss: loss, needs="scores", range=(0, 1e6), greater_is_better=False
+    )
     found = metric_posterior([0, 1] * (n // 2), losses, metric=metric)
     q = [0.025, 0.975]
     error = np.abs(found.quantile(q) - np.quantile(draws, q)) / draws.std()
@@ -197,6 +199,22 @@ def test_moments_are_those_of_weighted_rows(global_random_seed):
     assert_allclose(
         third_moment(variance, third / n**2, n, variance), 2 * third / ((n - 1) * n), rtol=1e-12
     )
+
+
+def test_losses_without_a_limit_have_the_tails_of_their_skewness(global_random_seed):
+    """The variance grows by Student's quantile with 2 n / (3 g^2) degrees of freedom."""
+    losses = np.random.default_rng(global_random_seed).exponential(size=400)
+    known = {"row_loss": lambda y, loss: loss, "needs": "scores", "greater_is_better": False}
+    found = [
+        metric_posterior([0, 1] * 200, losses, metric=make_metric(**known, range=(0, high)))
+        for high in (np.inf, 1e6)
+    ]
+    df = 2 * 400 / (3 * stats.skew(losses) ** 2)
+    ratio = stats.t(df).ppf(0.975) / stats.norm.ppf(0.975)
+    assert_allclose(found[0].std() / found[1].std(), ratio, rtol=1e-6)
+    heavy = np.r_[np.full(99, 0.1), 30.0]
+    with pytest.warns(SmallSampleWarning, match="a few rows with large losses"):
+        metric_posterior([0, 1] * 50, heavy, metric=make_metric(**known, range=(0, np.inf)))
 
 
 def test_negative_scores_are_mirrored(global_random_seed):

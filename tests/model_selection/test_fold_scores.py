@@ -113,7 +113,7 @@ def test_zeros_and_ones_are_the_pooled_beta(omega):
     rng = np.random.default_rng(2)
     folds = np.split((rng.random(500) < 0.8).astype(float), 5)
     hits = np.array([part.sum() for part in folds])
-    found = posterior_of_folds(scored("log_loss", folds), FoldOptions(omega=omega))
+    found = posterior_of_folds(scored("brier_score", folds), FoldOptions(omega=omega))
     weight = (omega * 499 - 1) / 500
     matrices = np.array([[[0, 0], [100 - hit, hit]] for hit in hits])
     beta = fold_posterior(matrices, "recall", omega=weight, prior=0.0)
@@ -128,7 +128,8 @@ def test_gamma_weighted_rows(shape):
     """Three moments, and quantiles within .05 standard deviations, of 1e6 Gamma-weighted means."""
     rng = np.random.default_rng(3)
     rows = rng.gamma(shape, size=120)
-    found = posterior_of_folds(scored("log_loss", np.split(rows, 4)), FoldOptions(omega=0.6))
+    loss = make_metric(row_loss=np.subtract, range=(0, 100), greater_is_better=False)
+    found = posterior_of_folds(scored(loss, np.split(rows, 4)), FoldOptions(omega=0.6))
     total = rows.var() / found.std() ** 2 - 1  # all weights together
     draws = []
     for _ in range(20):
@@ -200,8 +201,13 @@ def test_few_positives_in_folds_raise_the_average_precision():
     mean = np.mean([sklearn.metrics.average_precision_score(order, rank) for order in orders])
     assert mean == pytest.approx(0.45, abs=0.001)
     folds = ranked([0.6, 0.7, 0.5], [0.02] * 3, [[7, 3]] * 3, "average_precision")
-    with pytest.warns(SmallSampleWarning, match="3 positive rows each is too high"):
-        posterior_of_folds(folds, FoldOptions())
+    with pytest.warns(SmallSampleWarning, match=r"3 positive rows each is about 0\.1 too high"):
+        found = posterior_of_folds(folds, FoldOptions())
+    # P (1 - P) H(3) / 3, seven tenths of it: the interval is moved, the value is not.
+    optimism = 0.7 * np.mean([p * (1 - p) for p in (0.6, 0.7, 0.5)]) * (1 + 1 / 2 + 1 / 3) / 3
+    assert folds.optimism == pytest.approx(optimism, rel=1e-12)
+    assert found.observed == pytest.approx(0.6)
+    assert found.median() == pytest.approx(0.6 - optimism, rel=1e-12)
     enough = ranked([0.6, 0.7, 0.5], [0.02] * 3, [[70, 30]] * 3, "average_precision")
     assert posterior_of_folds(enough, FoldOptions()).observed == pytest.approx(0.6)
 

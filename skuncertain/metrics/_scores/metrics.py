@@ -64,6 +64,13 @@ class ScoreMetric(Metric):
         return self.average == "binary"
 
     @property
+    def limitless(self) -> bool:
+        """Whether single rows may have losses of any size."""
+        if self.family == "mean":
+            return not bool(np.isfinite(self.range).all())
+        return self.base == "d2_log_loss_score"
+
+    @property
     def needs_all_classes(self) -> bool:
         """Whether rows of a single class leave it undefined."""
         return self.family in ("ranking", "skill")

@@ -20,7 +20,7 @@ _FEW = 30  # rows: fewer say little about the tail of a loss
 # Excess kurtosis over squared skewness (gamma variables have 1.5, and heavier tails show less of
 # either than they have), and the fewest degrees of freedom that follow from it; with fewer than
 # _HEAVY the interval was too short in simulations (benchmarks/score_coverage.py).
-_KURTOSIS, _LEAST_DF, _HEAVY = 3.0, 1.5, 10.0
+_KURTOSIS, _LEAST_DF, _HEAVY = 3.0, 1.5, 4.0
 _TAIL = 0.975
 
 
@@ -78,22 +78,22 @@ def of_rows(metric, rows, about):
         )
     about = about_changed(about, observed=found.value)
     moments = found.value, found.variance, found.third
-    return loss_posterior(*moments, rows.codes.size, found.variance, about)
+    return loss_posterior(metric, *moments, rows.codes.size, found.variance, about)
 
 
-def loss_posterior(value, variance, third, n, needed, about):
+def loss_posterior(metric, value, variance, third, n, needed, about):
     """Posterior of a mean of losses of n rows, or of their skill, with the variance it needs.
 
     `variance` and `third` are the cumulants of the mean of independent rows. Losses without a limit
     may be decided by rows that the sample does not hold: their variance is as uncertain as their
     skewness says.
     """
-    if not np.isfinite(about.range).all() and variance > 0:
+    if metric.limitless and variance > 0:
         skewness = third * n**2 / (variance * (n - 1)) ** 1.5
         df = 2 * n / max(_KURTOSIS * skewness**2, 1e-300)
         if df < _HEAVY:
             warn_user(
-                f"a few rows with large losses decide {about.metric}: the interval may be too "
+                f"a few rows with large losses decide {metric.name}: the interval may be too "
                 "short. In simulations with overconfident learners such as naive Bayes 95 % "
                 "intervals covered 83 to 95 %. Calibrate the probabilities "
                 "(CalibratedClassifierCV), or ask for brier_score.",
