@@ -105,8 +105,8 @@ class Leaderboard(HasReport):
         Number of the group of models that predicted the same of all shared rows.
     shrinkage : bool
         Whether P(best), ranks and losses were shrunk, as asked.
-    p_equal : float
-        Probability that all models are equally good; 0 without shrinkage.
+    all_equal : bool
+        Whether the models differ by no more than noise explains; False without shrinkage.
     shrinkage_weight : float
         Share of the variance of a model that shrinkage left; 1 without shrinkage.
 
@@ -150,7 +150,7 @@ class Leaderboard(HasReport):
     warnings: tuple = ()
     tie_group: Any = None
     shrinkage: bool = True
-    p_equal: float = 0.0
+    all_equal: bool = False
     shrinkage_weight: float = 1.0
 
     @property
@@ -271,7 +271,7 @@ class Leaderboard(HasReport):
             **{name: asked[name] for name in QUESTION},
             "differs": self.differs,
             "shrinkage": self.shrinkage,
-            "p_equal": self.p_equal,
+            "all_equal": self.all_equal,
             "shrinkage_weight": self.shrinkage_weight,
             "n_draws": self.n_draws,
             "seed": self.seed,

@@ -223,9 +223,9 @@ class SearchPosterior(HasReport):
         return self._ranking.rank_probabilities
 
     @property
-    def p_equal(self) -> float:
-        """Probability that all candidates are equally good; 0 without shrinkage."""
-        return self._ranking.p_equal
+    def all_equal(self) -> bool:
+        """Whether candidates differ by no more than noise explains; False without shrinkage."""
+        return self._ranking.all_equal
 
     @property
     def shrinkage_weight(self) -> float:
@@ -239,9 +239,8 @@ class SearchPosterior(HasReport):
     def best_score_corrected(self) -> float:
         """Score of the selected candidate without the optimism of choosing the best."""
         scores = self._sign * self.scores[self.considered]
-        ranking = self._ranking
-        common, left_out = ranking.mean.mean(), score_of_left_out(scores, self.n_repeats)
-        expected = ranking.p_equal * common + (1 - ranking.p_equal) * left_out
+        left_out = score_of_left_out(scores, self.n_repeats)
+        expected = self._ranking.mean.mean() if self.all_equal else left_out
         # Who scores less than that was not chosen for its luck.
         return float(self._sign * min(self._sign * self.mean[self.selected_index], expected))
 
