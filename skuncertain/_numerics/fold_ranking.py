@@ -82,7 +82,7 @@ class FoldRanking:
         part = self._shrink(contenders)
         mean, variance = self.mean.copy(), np.full(groups, noise)
         mean[contenders], variance[contenders] = part.mean, part.variance
-        return replace(part, mean=mean, variance=variance)
+        return replace(part, mean=mean, variance=variance, p_value=found.p_value)
 
     def _shrink(self, which):
         """Shrink some of the groups."""
@@ -100,7 +100,7 @@ class FoldRanking:
     @property
     def all_equal(self):
         """Whether the candidates differ by no more than their noise explains."""
-        return self.shrunk is not None and self.shrunk.equal and not self.shrunk.mean.std() > 0
+        return self.shrunk is not None and self.shrunk.equal and np.ptp(self.shrunk.mean) == 0
 
     @property
     def weight(self):

@@ -31,12 +31,15 @@ class Shrunk:
         Of every true value.
     weight : float
         Variance that is left relative to that of the noise, on average: 1 is no shrinkage.
+    p_value : float
+        How often equal means would differ as much.
     """
 
     equal: bool
     mean: np.ndarray
     variance: np.ndarray
     weight: float
+    p_value: float = 0.0
 
 
 def shrink_means(mean, noise, freedom=None, folds=_MANY):
@@ -56,11 +59,12 @@ def shrink_means(mean, noise, freedom=None, folds=_MANY):
     # Few are rarely all the same: the level is 0.7 for four, and 0.0023 for twenty and more.
     level = _LEVEL ** (min(m, _STRICTEST) - 3)
     expected = m - 3  # as James and Stein, for m - 1: else one shrinks too far
-    if ratio * (m - 1) <= expected or fdtrc(freedom, freedom * folds, ratio) > level:
-        return Shrunk(True, np.full(m, mean.mean()), np.zeros(m), 0.0)
+    p_value = float(fdtrc(freedom, freedom * folds, ratio))
+    if ratio * (m - 1) <= expected or p_value > level:
+        return Shrunk(True, np.full(m, mean.mean()), np.zeros(m), 0.0, p_value)
     between = _between(mean, certain, expected)
     shrunk, variance = _posterior(mean, certain, between)
-    return Shrunk(False, shrunk, variance, float(variance.mean() / average))
+    return Shrunk(False, shrunk, variance, float(variance.mean() / average), p_value)
 
 
 def freedom_of(errors):

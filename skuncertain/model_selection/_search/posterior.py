@@ -240,7 +240,9 @@ class SearchPosterior(HasReport):
         """Score of the selected candidate without the optimism of choosing the best."""
         scores = self._sign * self.scores[self.considered]
         left_out = score_of_left_out(scores, self.n_repeats)
-        expected = self._ranking.mean.mean() if self.all_equal else left_out
+        shrunk, common = self._ranking.shrunk, self._ranking.mean.mean()
+        equal = 0.0 if shrunk is None else min(1.0, 2 * shrunk.p_value)
+        expected = equal * common + (1 - equal) * left_out
         # Who scores less than that was not chosen for its luck.
         return float(self._sign * min(self._sign * self.mean[self.selected_index], expected))
 
