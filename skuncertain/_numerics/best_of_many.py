@@ -16,6 +16,7 @@ RANK_LIMIT = 300  # the distribution of ranks costs m**2 per node
 PAIR_LIMIT = 1000  # beyond, the pairwise matrix is not kept
 _ORDER = 16  # of the Gauss rule of every panel
 _TAIL = 1e-15
+_ORDERS = 4000  # orders of equal groups that are drawn for the ranks of their members
 _FREEDOM_DRAWS = 2000  # draws that tell how much the errors of models have in common
 
 
@@ -98,10 +99,17 @@ def rank_betas(a, b, mean, odds=1.0, keep_ranks=True, keep_pairs=True):
     return Ranking(p_best, expected_rank, np.maximum(best - mean, 0.0), pairwise, ranks)
 
 
-def rank_equals(m):
-    """Ranking of m metrics of which any order is as probable as any other."""
+def rank_equals(group, seed=0):
+    """Ranking if any order of the groups is as probable as any other.
+
+    Member i belongs to ``group[i]``; members of a group share ranks.
+    """
+    m, n_groups = group.size, group.max() + 1
     ranks = np.full((m, m), 1 / m) if m <= PAIR_LIMIT else None
-    return Ranking(np.full(m, 1 / m), np.full(m, 0.5 * (m + 1)), np.zeros(m), None, ranks)
+    if ranks is not None and n_groups < m:
+        draws = np.random.default_rng([seed, 1]).random((n_groups, _ORDERS))
+        ranks = rank_draws(draws, group).rank_probabilities
+    return Ranking(np.full(m, 1 / n_groups), np.full(m, 0.5 * (m + 1)), np.zeros(m), None, ranks)
 
 
 def shrink_betas(a, b):

@@ -200,14 +200,15 @@ class Leaderboard(HasReport):
         return self.rank_probabilities[:, : values.size] @ values
 
     def order(self) -> np.ndarray:
-        """Sort the models by expected rank.
+        """Sort the models by expected rank; where it is the same, by their pairs.
 
         Returns
         -------
         ndarray of shape (m,)
             The indices.
         """
-        return np.lexsort((-self.p_best, self.expected_rank))
+        wins = np.zeros(self.p_best.size) if self.pairwise is None else self.pairwise.sum(axis=1)
+        return np.lexsort((-wins, -self.p_best, self.expected_rank))
 
     def __repr__(self):
         lines = [

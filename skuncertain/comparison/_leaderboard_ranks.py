@@ -38,7 +38,9 @@ def rank_exactly(betas, up, random_state, shrinkage):
         if found.weight != 1:
             mean = BetaPosterior(a, b, odds=odds).mean()
             order = (
-                rank_equals(m) if found.equal else rank_betas(a, b, mean, odds, keep_pairs=False)
+                rank_equals(np.arange(m))
+                if found.equal
+                else rank_betas(a, b, mean, odds, keep_pairs=False)
             )
             ranking = replace(order, pairwise=ranking.pairwise)
         about |= _shrunk(found)
@@ -81,10 +83,8 @@ def rank_drawn(draws, group, up, limits, seed, shrinkage, shared=False):
         return ranking, {}
     shrunk, found = shrink_draws(sign * draws, shared)
     if found.weight != 1:
-        if found.equal:  # members of a group share ranks in any order of the groups
-            order = rank_draws(np.random.default_rng([seed, 1]).random(draws.shape), group)
-            each = np.full(ranking.p_best.size, 1 / len(draws))
-            order = replace(order, p_best=each, expected_loss=np.zeros(each.size))
+        if found.equal:
+            order = rank_equals(np.arange(len(draws)) if group is None else group, seed)
         else:
             order = rank_draws(sign * np.exp(sign * shrunk) if ratio else shrunk, group)
         ranking = replace(order, pairwise=ranking.pairwise)

@@ -232,6 +232,18 @@ class SearchPosterior(HasReport):
         """Share of the variance of a candidate that shrinkage leaves; 1 without shrinkage."""
         return self._ranking.weight
 
+    def order(self) -> np.ndarray:
+        """Sort the candidates by expected rank; where it is the same, by their mean.
+
+        Returns
+        -------
+        ndarray of int
+            The indices of those that were considered.
+        """
+        kept = np.flatnonzero(self.considered)
+        keys = (-self._sign * self.mean, -self.p_best, self.expected_rank)
+        return kept[np.lexsort([key[kept] for key in keys])]
+
     # ----------------------------------------------------------------------------------------------
     # The selected candidate
 
