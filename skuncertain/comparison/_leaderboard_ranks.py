@@ -37,11 +37,9 @@ def rank_exactly(betas, up, random_state, shrinkage):
         a, b, found = shrink_betas(a, b)
         if found.weight != 1:
             mean = BetaPosterior(a, b, odds=odds).mean()
-            order = (
-                rank_equals(np.arange(m))
-                if found.equal
-                else rank_betas(a, b, mean, odds, keep_pairs=False)
-            )
+            order = rank_equals(np.arange(m))
+            if not found.equal:
+                order = rank_betas(a, b, mean, odds, keep_pairs=False)
             ranking = replace(order, pairwise=ranking.pairwise)
         about |= _shrunk(found)
     if ranking.rank_probabilities is None and m <= PAIR_LIMIT:
