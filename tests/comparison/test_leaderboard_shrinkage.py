@@ -91,6 +91,27 @@ def test_shrunk_betas_by_draws(metric, global_random_seed):
     assert (flat.all_equal, flat.shrinkage_weight) == (False, 1)
 
 
+def test_equal_models_share_and_keep_the_order_of_their_means():
+    hits = np.array([161, 158, 164, 160, 155, 162, 159, 163, 157, 165])
+    board = leaderboard([proportion_posterior(k, 200 - k) for k in hits])
+    assert board.all_equal
+    np.testing.assert_allclose(board.p_best, 0.1, atol=1e-12)
+    np.testing.assert_allclose(board.rank_probabilities, 0.1, atol=1e-12)
+    np.testing.assert_allclose(board.expected_rank, 5.5)
+    np.testing.assert_array_equal(board.expected_loss, 0)
+    np.testing.assert_array_equal(board.order(), np.argsort(-hits))
+    assert "all are taken as equally good" in str(board.report())
+
+
+def test_equal_models_with_ties(global_random_seed):
+    y, models = predictions(global_random_seed, m=12, step=0.0)
+    models[3] = models[0] = models[7]
+    board = leaderboard(models, y_true=y, random_state=0, n_draws=2000)
+    assert board.all_equal
+    np.testing.assert_allclose(board.p_best, 0.1, atol=1e-12)
+    check_order(board, 4.5 * np.sqrt(0.25 / 4000))
+
+
 def test_angles_of_betas():
     """Means and variances are shrunk where the variance does not depend on the mean."""
     a, b = np.array([90.0, 80, 85, 70]), np.array([10.0, 20, 15, 30])

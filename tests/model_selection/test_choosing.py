@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skuncertain import ConfusionCountsScorer, search_posterior
 from skuncertain._numerics.shrinkage import freedom_of, shrink_means
+from skuncertain.model_selection import most_probable_best
 
 X, Y = make_classification(200, 6, flip_y=0.2, random_state=3)
 TREE = DecisionTreeClassifier(random_state=0)
@@ -204,6 +205,15 @@ def test_large_searches(global_random_seed):
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.p_best, found.p_best)
     np.testing.assert_array_equal(again.expected_rank, found.expected_rank)
+
+
+def test_equals_are_in_the_order_of_their_means():
+    rng = np.random.default_rng(4)
+    scores = rng.normal(0.8, 0.03, 10) + rng.normal(0, 0.02, (12, 10))
+    found = analysed(scores, n_draws=1000)
+    assert found.all_equal
+    np.testing.assert_array_equal(found.order(), np.argsort(-scores.mean(axis=1)))
+    assert most_probable_best("score", n_repeats=1)(table(scores)) == scores.mean(axis=1).argmax()
 
 
 # --------------------------------------------------------------------------------------------------
