@@ -363,9 +363,9 @@ def leaderboard(
     >>> posteriors = {name: proportion_posterior(k, 15123 - k) for name, k in right.items()}
     >>> board = leaderboard(posteriors)
     >>> board.p_best.round(2)
-    array([0.68, 0.31, 0.01, 0.  ])
+    array([0.7 , 0.29, 0.01, 0.  ])
     >>> board.expected_prize([10_000, 2_000, 1_000]).round(-1)
-    array([7380., 4370.,  900.,  340.])
+    array([7600., 4250.,  850.,  300.])
     """
     level, kind = check_level(level), check_kind(kind)
     check_bool("shrinkage", shrinkage)

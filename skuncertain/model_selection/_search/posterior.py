@@ -439,7 +439,7 @@ def search_posterior(
     >>> search = GridSearchCV(tree, grid, scoring=scorer, refit="f1", cv=10).fit(X, y)
     >>> analysis = search_posterior(search, metric="f1", random_state=0)
     >>> analysis.p_best.round(2)
-    array([0.05, 0.34, 0.41, 0.21])
+    array([0.  , 0.36, 0.47, 0.17])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
     probability = check_number("probability", probability, low=0, high=1, closed=False)
