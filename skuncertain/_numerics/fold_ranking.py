@@ -100,7 +100,8 @@ class FoldRanking:
     @property
     def all_equal(self):
         """Whether the candidates differ by no more than their noise explains."""
-        return self.shrunk is not None and self.shrunk.equal and np.ptp(self.shrunk.mean) == 0
+        found = self.shrunk
+        return found is not None and found.equal and float(np.ptp(found.mean)) == 0
 
     @property
     def weight(self):
