@@ -10,12 +10,14 @@ from numpy.polynomial import legendre
 from scipy.special import betaln
 
 from skuncertain._numerics.beta import beta_cdf, beta_quantile, odds_slope, scale_odds
-from skuncertain._numerics.shrinkage import shrink_models
+from skuncertain._numerics.shrinkage import freedom_of, shrink_means
 
 RANK_LIMIT = 300  # the distribution of ranks costs m**2 per node
 PAIR_LIMIT = 1000  # beyond, the pairwise matrix is not kept
 _ORDER = 16  # of the Gauss rule of every panel
 _TAIL = 1e-15
+_ORDERS = 4000  # orders of equal groups that are drawn for the ranks of their members
+_FREEDOM_DRAWS = 2000  # draws that tell how much the errors of models have in common
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,28 +99,28 @@ def rank_betas(a, b, mean, odds=1.0, keep_ranks=True, keep_pairs=True):
     return Ranking(p_best, expected_rank, np.maximum(best - mean, 0.0), pairwise, ranks)
 
 
-def mix_equal(ranking, p_equal):
-    """Ranking of m independent metrics if with the probability `p_equal` all are the same."""
-    m, p = ranking.p_best.size, 1 - p_equal
-    ranks = ranking.rank_probabilities
-    return Ranking(
-        p_equal / m + p * ranking.p_best,
-        p_equal * 0.5 * (m + 1) + p * ranking.expected_rank,
-        p * ranking.expected_loss,
-        ranking.pairwise,
-        None if ranks is None else p_equal / m + p * ranks,
-    )
+def rank_equals(group, seed=0):
+    """Ranking if any order of the groups is as probable as any other.
+
+    Member i belongs to ``group[i]``; members of a group share ranks.
+    """
+    m, n_groups = group.size, group.max() + 1
+    ranks = np.full((m, m), 1 / m) if m <= PAIR_LIMIT else None
+    if ranks is not None and n_groups < m:
+        draws = np.random.default_rng([seed, 1]).random((n_groups, _ORDERS))
+        ranks = rank_draws(draws, group).rank_probabilities
+    return Ranking(np.full(m, 1 / n_groups), np.full(m, 0.5 * (m + 1)), np.zeros(m), None, ranks)
 
 
 def shrink_betas(a, b):
-    """Shapes of independent metrics after `shrink_models`, and what that found.
+    """Shapes of independent metrics after `shrink_means`, and what that found.
 
     In theta = arcsin(sqrt(x)) a Beta(a, b) is about normal with variance 1 / (4 (a + b + 1)),
     whatever its mean; a Beta with the shrunk mean and variance takes its place.
     """
     angle, total = np.arcsin(np.sqrt(a / (a + b))), a + b
-    found = shrink_models(angle, 0.25 / (total + 1))
-    if found.weight == 1 or found.p_equal == 1:  # nothing to shrink, or no order at all
+    found = shrink_means(angle, 0.25 / (total + 1))
+    if found.weight == 1 or found.equal:  # nothing to shrink, or no order at all
         return a, b, found
     total = np.maximum(0.25 / found.variance - 1, total)
     share = np.sin(np.clip(found.mean, 0.0, np.pi / 2)) ** 2
@@ -127,7 +129,7 @@ def shrink_betas(a, b):
 
 
 def shrink_draws(draws, shared):
-    """Joint draws of m metrics after `shrink_models`, and what that found.
+    """Joint draws of m metrics after `shrink_means`, and what that found.
 
     `shared` says that the errors of all metrics have something in common, which does not matter.
     """
@@ -138,37 +140,32 @@ def shrink_draws(draws, shared):
     m = len(draws)
     # Without what all have in common, the variance is smaller by the share 1 / m.
     variance = errors.var(axis=1) * (m / (m - 1) if shared and m > 1 else 1.0)
-    found = shrink_models(mean, variance)
-    if found.weight == 1 or found.p_equal == 1:
+    scale = np.sqrt(np.where(variance > 0, variance, 1.0))
+    freedom = freedom_of(errors[:, :_FREEDOM_DRAWS] / scale[:, None]) if shared and m > 1 else None
+    found = shrink_means(mean, variance, freedom)
+    if found.weight == 1 or found.equal:
         return draws, found
-    factor = np.sqrt(found.variance / np.where(variance > 0, variance, 1.0))
+    factor = np.sqrt(found.variance) / scale
     return found.mean[:, None] + factor[:, None] * errors, found
 
 
-def rank_draws(draws, group=None, p_equal=0.0, seed=0):
+def rank_draws(draws, group=None):
     """Ranking from joint draws of shape (m, n_draws), more is better.
 
     With `group`, the draws are those of groups, and member i belongs to ``group[i]``: the group is
-    the best, its members share ranks. With the probability `p_equal` any order is as good as any
-    other.
+    the best, its members share ranks.
     """
     n_groups, n_draws = draws.shape
     group = np.arange(n_groups) if group is None else group
     m = group.size
     best = DrawCounter(n_groups, keep_ranks=False, keep_pairs=False)
     counter = DrawCounter(m, keep_ranks=m <= PAIR_LIMIT, keep_pairs=m <= RANK_LIMIT)
-    alike, rng = round(p_equal * n_draws), np.random.default_rng([seed, 1])
     step = max(1, 2_000_000 // m)
     for start in range(0, n_draws, step):
         part = draws[:, start : start + step]
         best.add(part, rank=False)
-        number = min(max(alike - start, 0), part.shape[1])
-        if number:
-            part = part.copy()
-            part[:, :number] = rng.standard_normal((n_groups, number))
         counter.add(part[group])
-    p_best = p_equal / n_groups + (1 - p_equal) * best.best / n_draws
-    loss = (1 - p_equal) * best.loss / n_draws
+    p_best, loss = best.best / n_draws, best.loss / n_draws
     return replace(counter.ranking(), p_best=p_best[group], expected_loss=loss[group])
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtr, stdtr
 
 from skuncertain._numerics.best_of_many import PAIR_LIMIT, RANK_LIMIT, DrawCounter
-from skuncertain._numerics.shrinkage import LEAST_GROUPS, shrink_means
+from skuncertain._numerics.shrinkage import LEAST_GROUPS, freedom_of, shrink_means
 
+_FAR = 4.0  # candidates that are further below the best, in units of the noise, are no contenders
 _CHUNK = 500_000  # numbers worked on at once: 4 MiB, of which there are a few
 
 
@@ -64,12 +66,31 @@ class FoldRanking:
 
     @cached_property
     def shrunk(self):
-        """Values that were shrunk towards each other, or None: without shrinkage, or noise."""
+        """Values that were shrunk towards each other, or None: without shrinkage, or noise.
+
+        Unless all are equal, only contenders are shrunk: in a grid others are far off, and say
+        nothing about the best.
+        """
         groups = self.sizes.size
-        if not self.shrinkage or groups < LEAST_GROUPS:
+        noise = np.square(self._contrasts).sum() / max(groups - 1, 1)
+        if not self.shrinkage or groups < LEAST_GROUPS or not noise > 0:
             return None
-        noise = np.square(self._contrasts).sum() / (groups - 1)
-        return shrink_means(self.mean, noise) if noise > 0 else None
+        found = self._shrink(np.ones(groups, dtype=bool))
+        if found.equal:
+            return found
+        contenders = self.mean > self.mean.max() - _FAR * np.sqrt(noise)
+        part = self._shrink(contenders)
+        mean, variance = self.mean.copy(), np.full(groups, noise)
+        mean[contenders], variance[contenders] = part.mean, part.variance
+        return replace(part, mean=mean, variance=variance, p_value=found.p_value)
+
+    def _shrink(self, which):
+        """Shrink some of the groups."""
+        deviations = self.deviations[which]
+        contrasts = deviations - deviations.mean(axis=0)
+        noise = np.square(contrasts).sum() / max(len(contrasts) - 1, 1)
+        freedom = freedom_of(deviations) if noise > 0 else None
+        return shrink_means(self.mean[which], noise, freedom, self.n - 1)
 
     @property
     def _contrasts(self):
@@ -77,9 +98,10 @@ class FoldRanking:
         return self.deviations - self.deviations.mean(axis=0)
 
     @property
-    def p_equal(self):
-        """Probability that all candidates are equally good."""
-        return 0.0 if self.shrunk is None else self.shrunk.p_equal
+    def all_equal(self):
+        """Whether the candidates differ by no more than their noise explains."""
+        found = self.shrunk
+        return found is not None and found.equal and float(np.ptp(found.mean)) == 0
 
     @property
     def weight(self):
@@ -96,7 +118,7 @@ class FoldRanking:
         return self.shrunk.mean, contrasts * factor[:, None]
 
     def _draws(self):
-        """Chunks of joint draws of the groups, shape (groups, draws), if they are not all equal."""
+        """Chunks of joint draws of the groups, shape (groups, draws)."""
         mean, deviations = (self.mean, self.deviations) if self.shrunk is None else self._normal
         size = max(1, _CHUNK // self.m)
         starts = range(0, self.n_draws, size)
@@ -114,9 +136,7 @@ class FoldRanking:
         counter = DrawCounter(self.sizes.size, keep_ranks=False, keep_pairs=False)
         for _, draws in self._draws():
             counter.add(draws, rank=False)
-        best, loss = counter.best / counter.n, counter.loss / counter.n
-        p = self.p_equal
-        return p / self.sizes.size + (1 - p) * best, (1 - p) * loss
+        return counter.best / counter.n, counter.loss / counter.n
 
     @property
     def p_best(self):
@@ -139,8 +159,7 @@ class FoldRanking:
         if self.m > PAIR_LIMIT:
             return self._ranked[0]
         pairs = self.pairwise if self.shrunk is None else self._pairs(*self._normal, t=False)
-        rank = 0.5 + pairs.sum(axis=0)  # how many are better, and one half for itself
-        return self.p_equal * 0.5 * (self.m + 1) + (1 - self.p_equal) * rank
+        return 0.5 + pairs.sum(axis=0)  # how many are better, and one half for itself
 
     @property
     def rank_probabilities(self):
@@ -152,15 +171,13 @@ class FoldRanking:
         """Expected rank and rank probabilities from draws."""
         counter = DrawCounter(self.m, self.m <= RANK_LIMIT, keep_pairs=False)
         most = min(self.n_draws, max(1000, int(1e7 / self.m)))  # sorting is what costs
-        alike = round(self.p_equal * most)  # draws in which any order is as good as any other
         rng = np.random.default_rng([self.seed, 1])
         for start, draws in self._draws():
             if start >= most:
                 break
-            draws = draws[:, : most - start]
-            number = min(max(alike - start, 0), draws.shape[1])
-            draws[:, :number] = rng.standard_normal((len(draws), number))
-            counter.add(draws[self.tie_group])
+            if self.shrunk is not None and self.shrunk.equal:  # equal groups have any order
+                draws += 1e-9 * np.ptp(self.mean) * rng.random(draws.shape)
+            counter.add(draws[self.tie_group, : most - start])
         ranking = counter.ranking()
         return ranking.expected_rank, ranking.rank_probabilities
 

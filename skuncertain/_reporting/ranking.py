@@ -46,10 +46,9 @@ def shrinkage_text(result):
         return "none, as asked"
     if result.shrinkage_weight == 1:
         return "none: fewer than four tie groups, or nothing to shrink"
-    return (
-        f"{result.shrinkage_weight:.2f} of the variance is left; all are equally good with "
-        f"probability {result.p_equal:.2f}"
-    )
+    if result.all_equal:
+        return "all are taken as equally good: they differ by no more than noise explains"
+    return f"{result.shrinkage_weight:.2f} of the variance is left"
 
 
 def has_ties(tie_group):

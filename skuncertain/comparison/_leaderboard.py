@@ -107,8 +107,8 @@ class Leaderboard(HasReport):
         Number of the group of models that predicted the same of all shared rows.
     shrinkage : bool
         Whether P(best), ranks and losses were shrunk, as asked.
-    p_equal : float
-        Probability that all models are equally good; 0 without shrinkage.
+    all_equal : bool
+        Whether the models differ by no more than noise explains; False without shrinkage.
     shrinkage_weight : float
         Share of the variance of a model that shrinkage left; 1 without shrinkage.
 
@@ -152,7 +152,7 @@ class Leaderboard(HasReport):
     warnings: tuple = ()
     tie_group: Any = None
     shrinkage: bool = True
-    p_equal: float = 0.0
+    all_equal: bool = False
     shrinkage_weight: float = 1.0
 
     @property
@@ -202,14 +202,15 @@ class Leaderboard(HasReport):
         return self.rank_probabilities[:, : values.size] @ values
 
     def order(self) -> np.ndarray:
-        """Sort the models by expected rank.
+        """Sort the models by expected rank; where it is the same, by their pairs.
 
         Returns
         -------
         ndarray of shape (m,)
             The indices.
         """
-        return np.lexsort((-self.p_best, self.expected_rank))
+        wins = np.zeros(self.p_best.size) if self.pairwise is None else self.pairwise.sum(axis=1)
+        return np.lexsort((-wins, -self.p_best, self.expected_rank))
 
     def __repr__(self):
         lines = [
@@ -273,7 +274,7 @@ class Leaderboard(HasReport):
             **{name: asked[name] for name in QUESTION},
             "differs": self.differs,
             "shrinkage": self.shrinkage,
-            "p_equal": self.p_equal,
+            "all_equal": self.all_equal,
             "shrinkage_weight": self.shrinkage_weight,
             "n_draws": self.n_draws,
             "seed": self.seed,
@@ -364,9 +365,9 @@ def leaderboard(
     >>> posteriors = {name: proportion_posterior(k, 15123 - k) for name, k in right.items()}
     >>> board = leaderboard(posteriors)
     >>> board.p_best.round(2)
-    array([0.68, 0.31, 0.01, 0.  ])
+    array([0.7 , 0.29, 0.01, 0.  ])
     >>> board.expected_prize([10_000, 2_000, 1_000]).round(-1)
-    array([7380., 4370.,  900.,  340.])
+    array([7600., 4250.,  850.,  300.])
     """
     level, kind = check_level(level), check_kind(kind)
     check_bool("shrinkage", shrinkage)

@@ -10,9 +10,9 @@ import numpy as np
 
 from skuncertain._numerics.best_of_many import (
     PAIR_LIMIT,
-    mix_equal,
     rank_betas,
     rank_draws,
+    rank_equals,
     shrink_betas,
     shrink_draws,
 )
@@ -37,13 +37,15 @@ def rank_exactly(betas, up, random_state, shrinkage):
         a, b, found = shrink_betas(a, b)
         if found.weight != 1:
             mean = BetaPosterior(a, b, odds=odds).mean()
-            order = rank_betas(a, b, mean, odds, keep_pairs=False)
-            ranking = replace(mix_equal(order, found.p_equal), pairwise=ranking.pairwise)
+            order = rank_equals(np.arange(m))
+            if not found.equal:
+                order = rank_betas(a, b, mean, odds, keep_pairs=False)
+            ranking = replace(order, pairwise=ranking.pairwise)
         about |= _shrunk(found)
     if ranking.rank_probabilities is None and m <= PAIR_LIMIT:
         seed = resolve_seed(random_state)
         draws = np.random.default_rng(seed).beta(a, b, size=(_RANK_DRAWS, m)).T
-        drawn = rank_draws(draws, p_equal=about.get("p_equal", 0.0), seed=seed)
+        drawn = rank_draws(draws)
         ranking = replace(ranking, rank_probabilities=drawn.rank_probabilities)
         about["method"] += f"; rank probabilities from {_RANK_DRAWS} draws, seed {seed}"
         about["rank_draws"] = _RANK_DRAWS
@@ -79,15 +81,17 @@ def rank_drawn(draws, group, up, limits, seed, shrinkage, shared=False):
         return ranking, {}
     shrunk, found = shrink_draws(sign * draws, shared)
     if found.weight != 1:
-        shrunk = sign * np.exp(sign * shrunk) if ratio else shrunk
-        order = rank_draws(shrunk, group, found.p_equal, seed)
+        if found.equal:
+            order = rank_equals(np.arange(len(draws)) if group is None else group, seed)
+        else:
+            order = rank_draws(sign * np.exp(sign * shrunk) if ratio else shrunk, group)
         ranking = replace(order, pairwise=ranking.pairwise)
     return ranking, _shrunk(found)
 
 
 def _shrunk(found):
     """What a leaderboard says about its shrinkage."""
-    return {"p_equal": found.p_equal, "shrinkage_weight": found.weight}
+    return {"all_equal": found.equal, "shrinkage_weight": found.weight}
 
 
 def row_draws(cells, metric, positive, size, prior, n_draws, seed, row_weight=1.0):

@@ -346,8 +346,7 @@ class FromRanking(Display):
     def _of_search(cls, search, options, ax, name, plot_kwargs):
         """Plot the candidates of a search, the best first."""
         found = as_search(search, **options)
-        kept = np.flatnonzero(~np.isnan(found.p_best))  # those that were considered
-        order = kept[np.lexsort((-found.p_best[kept], found.expected_rank[kept]))]
+        order = found.order()
         data = cls._of_ranking(found, order) | {
             "selected": order.tolist().index(found.selected_index),
             "not_considered": found.mean.size - order.size,

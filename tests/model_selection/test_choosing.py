@@ -4,13 +4,15 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from skuncertain import ConfusionCountsScorer, search_posterior
-from skuncertain._numerics.shrinkage import shrink_means
+from skuncertain._numerics.shrinkage import freedom_of, shrink_means
+from skuncertain.model_selection import most_probable_best
 
 X, Y = make_classification(200, 6, flip_y=0.2, random_state=3)
 TREE = DecisionTreeClassifier(random_state=0)
@@ -50,9 +52,8 @@ def test_a_tie_group_wins_together(global_random_seed, shrinkage):
     np.testing.assert_allclose(found.p_best[first], alone.p_best, atol=error)
     assert found.p_best[first].sum() == pytest.approx(1, abs=1e-9)
     assert found.p_best[1] == found.p_best[3] == found.p_best[6]
-    assert (found.p_equal, found.shrinkage_weight) == pytest.approx(
-        (alone.p_equal, alone.shrinkage_weight)
-    )
+    assert found.all_equal == alone.all_equal
+    assert found.shrinkage_weight == pytest.approx(alone.shrinkage_weight)
     # Ranks are those of candidates: three share the places that the group takes.
     assert found.expected_rank.sum() == pytest.approx(36)
     np.testing.assert_allclose(found.rank_probabilities.sum(axis=0), 1)
@@ -98,35 +99,67 @@ def test_a_saturated_grid_leads():
 # Shrinkage
 
 
+def contrasts_of(scores):
+    """Covariance of the errors of means without what all have in common, and its mean noise."""
+    m, n = scores.shape
+    centre = np.eye(m) - 1 / m
+    contrasts = centre @ np.cov(scores) @ centre * (1 / n + 1 / (n - 1))
+    return contrasts, np.trace(contrasts) / (m - 1)
+
+
 def test_shrunk_values_by_simulation(global_random_seed):
-    scores = wide(global_random_seed, m=7, gap=0.012)
+    """Eight candidates that differ, the last two too far below to be contenders."""
+    scores = wide(global_random_seed, m=6, gap=0.02)
+    scores = np.concatenate([scores, wide(global_random_seed + 1, m=2, gap=0.02) - 0.3])
     found = analysed(scores)
-    n = scores.shape[1]
-    noise = np.cov(scores) * (1 / n + 1 / (n - 1))
-    off = noise.sum() - np.trace(noise)
-    shrunk = shrink_means(scores.mean(axis=1), np.trace(noise) / 7 - off / 42)
-    assert found.p_equal == pytest.approx(shrunk.p_equal, rel=1e-6)
-    assert 0 < found.shrinkage_weight < 1
-    centre = np.eye(7) - 1 / 7
-    contrasts = centre @ noise @ centre
-    sd = np.sqrt(np.diag(contrasts) * 7 / 6)  # contrasts lack one seventh of the variance
-    cov = contrasts / np.outer(sd, sd) * np.sqrt(np.outer(shrunk.variance, shrunk.variance))
+    contrasts, noise = contrasts_of(scores)
+    mean, variance = scores.mean(axis=1), np.full(8, noise)
+    near = mean > mean.max() - 4 * np.sqrt(noise)
+    assert 4 <= near.sum() <= 6
+    freedom = freedom_of(scores[near] - mean[near, None])
+    shrunk = shrink_means(mean[near], contrasts_of(scores[near])[1], freedom, 9)
+    assert not shrunk.equal
+    assert found.shrinkage_weight == pytest.approx(shrunk.weight)
+    mean[near], variance[near] = shrunk.mean, shrunk.variance
+    sd = np.sqrt(np.diag(contrasts) * 8 / 7)  # contrasts lack one eighth of the variance
+    cov = contrasts / np.outer(sd, sd) * np.sqrt(np.outer(variance, variance))
     size = 200_000
     rng = np.random.default_rng(global_random_seed + 1)
-    draws = rng.multivariate_normal(shrunk.mean, cov, size, method="eigh")
-    p = found.p_equal
-    best = np.bincount(draws.argmax(axis=1), minlength=7) / size
+    draws = rng.multivariate_normal(mean, cov, size, method="eigh")
+    best = np.bincount(draws.argmax(axis=1), minlength=8) / size
     error = 4.5 * np.sqrt(best * (1 - best) * (1 / size + 1 / found.n_draws)) + 1e-9
-    assert np.all(np.abs(found.p_best - (p / 7 + (1 - p) * best)) < error)
+    assert np.all(np.abs(found.p_best - best) < error)
     rank = 1 + (draws[:, None, :] > draws[:, :, None]).sum(axis=2)
-    error = 4.5 * rank.std(axis=0) / np.sqrt(size)
-    assert np.all(np.abs(found.expected_rank - (4 * p + (1 - p) * rank.mean(axis=0))) < error)
+    error = 4.5 * rank.std(axis=0) / np.sqrt(size) + 1e-9
+    assert np.all(np.abs(found.expected_rank - rank.mean(axis=0)) < error)
     loss = draws.max(axis=1, keepdims=True) - draws
     error = 4.5 * loss.std(axis=0) * np.sqrt(1 / size + 1 / found.n_draws)
-    assert np.all(np.abs(found.expected_loss - (1 - p) * loss.mean(axis=0)) < error)
-    places = np.stack([(rank == k + 1).mean(axis=0) for k in range(7)], axis=1)
+    assert np.all(np.abs(found.expected_loss - loss.mean(axis=0)) < error)
+    places = np.stack([(rank == k + 1).mean(axis=0) for k in range(8)], axis=1)
     error = 4.5 * np.sqrt(0.25 * (1 / size + 1 / found.n_draws))
-    np.testing.assert_allclose(found.rank_probabilities, p / 7 + (1 - p) * places, atol=error)
+    np.testing.assert_allclose(found.rank_probabilities, places, atol=error)
+
+
+def test_equal_contenders_share():
+    """Twenty that differ by noise, and five that are far below."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0.8, 0.03, 10) + rng.normal(0, 0.02, (25, 10))
+    scores[20:] -= 0.3
+    found = analysed(scores, n_draws=2000)
+    assert not found.all_equal
+    np.testing.assert_allclose(found.p_best, [*[1 / 20] * 20, *[0] * 5], atol=1e-12)
+    np.testing.assert_allclose(found.expected_loss[:20], 0, atol=1e-12)
+    gap = scores[:20].mean() - scores[20:].mean(axis=1)
+    np.testing.assert_allclose(found.expected_loss[20:], gap, atol=1e-3)
+    np.testing.assert_allclose(found.expected_rank[:20], 10.5)
+    np.testing.assert_allclose(
+        found.rank_probabilities[:20, :20], 1 / 20, atol=4.5 * 0.05**0.5 / 44
+    )
+    np.testing.assert_allclose(found.rank_probabilities[:20, 20:], 0)
+    alone = analysed(scores[:20], n_draws=2000)
+    assert alone.all_equal
+    np.testing.assert_allclose(alone.p_best, 1 / 20, atol=1e-12)
+    assert "all are taken as equally good" in str(alone.report())
 
 
 def test_what_is_not_shrunk(global_random_seed):
@@ -136,7 +169,7 @@ def test_what_is_not_shrunk(global_random_seed):
         np.testing.assert_array_equal(getattr(found, name), getattr(flat, name))
     assert np.any(found.p_best != flat.p_best)
     assert found.expected_loss.max() < flat.expected_loss.max()
-    assert "all are equally good with probability" in str(found.report())
+    assert "of the variance is left" in str(found.report())
     assert "none, as asked" in str(flat.report())
 
 
@@ -145,7 +178,7 @@ def test_fewer_than_four_groups_are_not_shrunk():
     for rows in (scores, scores[[0, 1, 1, 2, 2]]):
         found, flat = analysed(rows), analysed(rows, shrinkage=False)
         np.testing.assert_array_equal(found.p_best, flat.p_best)
-        assert (found.p_equal, found.shrinkage_weight) == (0, 1)
+        assert (found.all_equal, found.shrinkage_weight) == (False, 1)
 
 
 @pytest.mark.slow
@@ -160,7 +193,7 @@ def test_equal_candidates_are_not_told_apart(global_random_seed):
             [analysed(scores, shrinkage=s, **options).p_best.max() for s in (True, False)]
         )
     shrunk, flat = np.mean(leaders, axis=0)
-    assert shrunk < 0.10  # 0.05 is right
+    assert shrunk < 0.08  # 0.05 is right
     assert flat > 0.25
 
 
@@ -172,6 +205,15 @@ def test_large_searches(global_random_seed):
     again = pickle.loads(pickle.dumps(found))
     np.testing.assert_array_equal(again.p_best, found.p_best)
     np.testing.assert_array_equal(again.expected_rank, found.expected_rank)
+
+
+def test_equals_are_in_the_order_of_their_means():
+    rng = np.random.default_rng(4)
+    scores = rng.normal(0.8, 0.03, 10) + rng.normal(0, 0.02, (12, 10))
+    found = analysed(scores, n_draws=1000)
+    assert found.all_equal
+    np.testing.assert_array_equal(found.order(), np.argsort(-scores.mean(axis=1)))
+    assert most_probable_best("score", n_repeats=1)(table(scores)) == scores.mean(axis=1).argmax()
 
 
 # --------------------------------------------------------------------------------------------------
@@ -188,11 +230,25 @@ def left_out(scores, n_repeats=1):
     return np.mean(parts)
 
 
+def f_test(scores, n_repeats):
+    """P-value of equal means, by Greenhouse and Geisser's degrees of freedom."""
+    m, n = scores.shape
+    per_repeat = n / n_repeats
+    centre = np.eye(m) - 1 / m
+    cov = centre @ np.cov(scores) @ centre
+    noise = np.trace(cov) / (m - 1) * (1 / n + 1 / (per_repeat - 1))
+    inverse = np.trace(cov @ cov) / np.trace(cov) ** 2 - 1 / (n - 1)
+    freedom = 1 / min(max(inverse, 1 / (m - 1)), 1)
+    ratio = scores.mean(axis=1).var(ddof=1) / noise
+    return stats.f.sf(ratio, freedom, freedom * (n - 1))
+
+
 @pytest.mark.parametrize(("n_repeats", "n"), [(1, 10), (3, 15), (5, 10), (1, 2)])
 def test_corrected_score_by_a_loop(n_repeats, n, global_random_seed):
     scores = wide(global_random_seed, m=12, n=n, gap=0.002)
     found = analysed(scores, n_repeats=n_repeats)
-    expected = found.p_equal * scores.mean() + (1 - found.p_equal) * left_out(scores, n_repeats)
+    equal = min(1.0, 2 * f_test(scores, n_repeats))
+    expected = equal * scores.mean() + (1 - equal) * left_out(scores, n_repeats)
     best = scores.mean(axis=1).max()
     assert found.best_score_corrected == pytest.approx(min(best, expected), abs=1e-12)
     assert found.selection_bias == pytest.approx(best - found.best_score_corrected, abs=1e-12)

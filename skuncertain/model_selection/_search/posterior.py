@@ -223,14 +223,26 @@ class SearchPosterior(HasReport):
         return self._ranking.rank_probabilities
 
     @property
-    def p_equal(self) -> float:
-        """Probability that all candidates are equally good; 0 without shrinkage."""
-        return self._ranking.p_equal
+    def all_equal(self) -> bool:
+        """Whether candidates differ by no more than noise explains; False without shrinkage."""
+        return self._ranking.all_equal
 
     @property
     def shrinkage_weight(self) -> float:
         """Share of the variance of a candidate that shrinkage leaves; 1 without shrinkage."""
         return self._ranking.weight
+
+    def order(self) -> np.ndarray:
+        """Sort the candidates by expected rank; where it is the same, by their mean.
+
+        Returns
+        -------
+        ndarray of int
+            The indices of those that were considered.
+        """
+        kept = np.flatnonzero(self.considered)
+        keys = (-self._sign * self.mean, -self.p_best, self.expected_rank)
+        return kept[np.lexsort([key[kept] for key in keys])]
 
     # ----------------------------------------------------------------------------------------------
     # The selected candidate
@@ -239,9 +251,10 @@ class SearchPosterior(HasReport):
     def best_score_corrected(self) -> float:
         """Score of the selected candidate without the optimism of choosing the best."""
         scores = self._sign * self.scores[self.considered]
-        ranking = self._ranking
-        common, left_out = ranking.mean.mean(), score_of_left_out(scores, self.n_repeats)
-        expected = ranking.p_equal * common + (1 - ranking.p_equal) * left_out
+        left_out = score_of_left_out(scores, self.n_repeats)
+        shrunk, common = self._ranking.shrunk, self._ranking.mean.mean()
+        equal = 0.0 if shrunk is None else min(1.0, 2 * shrunk.p_value)
+        expected = equal * common + (1 - equal) * left_out
         # Who scores less than that was not chosen for its luck.
         return float(self._sign * min(self._sign * self.mean[self.selected_index], expected))
 
@@ -426,7 +439,7 @@ def search_posterior(
     >>> search = GridSearchCV(tree, grid, scoring=scorer, refit="f1", cv=10).fit(X, y)
     >>> analysis = search_posterior(search, metric="f1", random_state=0)
     >>> analysis.p_best.round(2)
-    array([0.05, 0.34, 0.41, 0.21])
+    array([0.  , 0.36, 0.47, 0.17])
     """
     level, kind, rope = check_level(level), check_kind(kind), check_rope(rope)
     probability = check_number("probability", probability, low=0, high=1, closed=False)

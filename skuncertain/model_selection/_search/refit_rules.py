@@ -202,10 +202,15 @@ class BestLowerBound(RefitRule):
 
 @dataclass(frozen=True, kw_only=True)
 class MostProbableBest(RefitRule):
-    """The candidate with the highest probability of being the best; of a tie group the first."""
+    """The candidate with the highest probability of being the best.
+
+    Of several the one with the best mean; of a tie group the first.
+    """
 
     def _choose(self, found):
-        return np.nanargmax(found.p_best)
+        lead = found.p_best >= np.nanmax(found.p_best) * (1 - 1e-12)
+        sign = 1.0 if found.greater_is_better else -1.0
+        return np.argmax(np.where(lead, sign * found.mean, -np.inf))
 
 
 def simplest_equivalent(
@@ -338,7 +343,8 @@ def most_probable_best(
 ) -> RefitRule:
     """Refit the candidate that is most probably the best.
 
-    Candidates with the same scores in all folds win together, and the first of them is refitted.
+    Of candidates that are as probable as each other, the one with the best mean is refitted; of
+    those with the same scores in all folds, the first.
 
     Parameters
     ----------

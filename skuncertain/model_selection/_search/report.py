@@ -74,7 +74,7 @@ def _verdict(result, k):
 def search_report(result, confusion, digits=None):
     """Report of a SearchPosterior; `confusion` is the section of the selected one, or None."""
     considered = np.flatnonzero(result.considered)
-    order = considered[np.lexsort((-result.p_best[considered], result.expected_rank[considered]))]
+    order = result.order()
     known = result.names  # made from the parameters, which may take long to print
     names = [known[k] for k in order]
     marks = [bool(k == result.selected_index) for k in order]
