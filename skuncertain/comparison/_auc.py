@@ -87,7 +87,8 @@ def compare_auc(
     check_choice("method", method, METHODS)
     weights = [1.0] if sides[0].n_scored == 1 else sides[0].class_weights(average)
     left, right = (
-        mean_of([side.estimate(area, k) for k in range(side.n_scored)], weights) for side in sides
+        mean_of([side.estimate(area, k, True) for k in range(side.n_scored)], weights)
+        for side in sides
     )
     gap = gap_of(left, right)
     metric = "roc_auc" if sides[0].n_scored == 1 else _name("roc_auc", average)

@@ -210,6 +210,14 @@ def fitted(estimator, data, cv, **options):
 FOLDS = [StratifiedKFold(5), RepeatedStratifiedKFold(n_splits=4, n_repeats=3, random_state=0)]
 
 
+def row_weight(variance, values, k):
+    """Variance of independent rows over the one that the spread of the folds asks for."""
+    repeats = values.size / k
+    between = k / (k - 1) * np.sum(np.square(values - values.mean())) / k**2 / repeats
+    needed = variance + k / (k - 1) * (1 + 1 / repeats) / 2 * between
+    return min((k + 1) / (2 * k), variance / needed)
+
+
 @pytest.mark.parametrize("cv", FOLDS, ids=["folds", "repeated"])
 @pytest.mark.parametrize("estimator", [GaussianNB(), LinearSVC()])
 def test_mean_of_folds(cv, estimator, data):
@@ -221,14 +229,15 @@ def test_mean_of_folds(cv, estimator, data):
     assert posterior.observed == pytest.approx(scores["test_roc_auc"].mean(), abs=1e-12)
     ap = average_precision_posterior(y, bcv)
     assert ap.observed == pytest.approx(scores["test_average_precision"].mean(), abs=1e-12)
-    # A row's influences on several folds add up; models that share rows: (K + 1) / (2 K).
+    # A row's influences on several folds add up; models that share rows count less.
     total = np.zeros(y.size)
     for model, (_, test) in zip(scores["estimator"], cv.split(X, y), strict=True):
         score = model.predict_proba(X[test])[:, 1] if estimator.__class__ is GaussianNB else None
         score = model.decision_function(X[test]) if score is None else score
         total[test] += influence(y[test], score)
     k = 5 if cv is FOLDS[0] else 4
-    spread = np.linalg.norm(total / cv.get_n_splits()) / np.sqrt((k + 1) / (2 * k))
+    variance = np.sum(np.square(total / cv.get_n_splits()))
+    spread = np.sqrt(variance / row_weight(variance, scores["test_roc_auc"], k))
     assert posterior.std() == pytest.approx(spread, rel=1e-8)
     area = posterior.observed
     t = stats.t(min(np.bincount(y)) - 1).ppf(0.975)
@@ -290,7 +299,7 @@ def test_comparison_of_cross_validators(data):
     assert result.difference.mean() == pytest.approx(parts[1][0] - parts[0][0], abs=1e-12)
     spread = np.linalg.norm(parts[1][1] - parts[0][1])
     assert result.difference.scale == pytest.approx(spread, rel=1e-8)
-    assert "120 shared rows, DeLong, mean of 5 folds, omega 0.6 and DeLong, mean of 4" in repr(
+    assert "120 shared rows, DeLong, mean of 5 folds and DeLong, mean of 4" in repr(
         result
     )
     assert compare_auc(y, one, one).p_equivalent == 1
@@ -329,7 +338,8 @@ def test_one_positive_per_fold_has_the_spread_of_the_folds():
     variance = np.var(areas, ddof=1) / 10 + negatives / 10**2
     bcv = fitted(GaussianNB(), (X, y), cv)
     found = auc_posterior(y, bcv, method="delong")
-    assert found.std() == pytest.approx(np.sqrt(variance / (11 / 20)), rel=1e-9)
+    weight = row_weight(variance, areas, 10)
+    assert found.std() == pytest.approx(np.sqrt(variance / weight), rel=1e-9)
     # The average precision of a lone positive is 1 / its rank.
     precise = average_precision_posterior(y, bcv)
     ranks = [

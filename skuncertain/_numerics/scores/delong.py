@@ -203,7 +203,10 @@ def mean_of(estimates, weights):
 
 
 def within_folds(estimate, positive, score, fold, row):
-    """Mean over folds of an estimate, and the folds that lack a class.
+    """Mean over folds of an estimate, the folds that lack a class, and the weight of a row.
+
+    The weight is the variance that independent rows have over that with the spread of the folds,
+    as `FoldVariance` has it for the algorithm, and at most the published (K + 1) / (2 K).
 
     A row that is tested several times (repeated folds) is one row: its influences add up. A row
     that is alone of its class in a fold shows no spread there. How far the fold is from the mean of
@@ -234,7 +237,20 @@ def within_folds(estimate, positive, score, fold, row):
     chances = [part.chance for _, _, part in parts]
     chance = None if chances[0] is None else float(np.mean(chances))
     value = float(found.mean())
-    return Estimate(value, total / found.size, size, freedom(size), chance), lacking
+    estimate_of_all = Estimate(value, total / found.size, size, freedom(size), chance)
+    repeats = row.size / first.size
+    return estimate_of_all, lacking, _weight(estimate_of_all.variance, found, repeats)
+
+
+def _weight(variance, values, repeats):
+    """Weight of a row, from the variance of independent rows and the values of all folds."""
+    k = values.size / repeats
+    most = (k + 1) / (2 * k)
+    if k <= 1 or variance == 0:
+        return most
+    between = k / (k - 1) * np.square((values - values.mean()) / k).sum() / repeats
+    needed = variance + k / (k - 1) * (1 + 1 / repeats) / 2 * between
+    return min(most, float(variance / needed))
 
 
 def bootstrap_draws(positive, score, n_draws, rng, shape=1.0, chunk=2**22):

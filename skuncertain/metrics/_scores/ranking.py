@@ -107,7 +107,7 @@ def auc_posterior(
     DeLong variance: there the posterior is Beta(m + 1/2, 1/2), and an area next to 1 is not
     believed more than that. A class of few rows in an average is taken to vary as the others do.
     With a cross-validator the answer is about the algorithm on average, and a row counts
-    (K + 1) / (2 K). The method notes have the formulas.
+    (K + 1) / (2 K) or, where the folds differ more, less. The method notes have the formulas.
 
     Examples
     --------

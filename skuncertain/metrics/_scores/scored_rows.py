@@ -227,7 +227,9 @@ class ScoredRows:
             method += f", mean of {np.unique(self.fold).size} folds"
         elif self.weight != 1:
             method += ", folds pooled"
-        return method if self.weight == 1 else f"{method}, omega {self.weight:.3g}"
+        # Folds that are ranked by themselves have a weight for every class.
+        known = self.folded or self.weight == 1
+        return method if known else f"{method}, omega {self.weight:.3g}"
 
     def question(self):
         """Folds and estimand, as fields of `About`."""
@@ -284,11 +286,16 @@ class ScoredRows:
         """Which rows are positive for a column, and their scores."""
         return self.codes == self.classes[column], self.scores[:, column]
 
-    def estimate(self, function, column):
-        """Value and influences of a ranking metric for one column."""
+    def estimate(self, function, column, published=False):
+        """Value and influences of a ranking metric for one column.
+
+        Rows of folds have the weight that follows from the spread of the folds, or the `published`
+        one: what two models have in common is to cancel in a comparison.
+        """
         positive, score = self.problem(column)
+        weight = self.weight
         if self.folded:
-            found, lacking = within_folds(function, positive, score, self.fold, self.row)
+            found, lacking, weight = within_folds(function, positive, score, self.fold, self.row)
             if lacking:
                 warn_user(
                     f"{len(lacking)} of {np.unique(self.fold).size} folds lack a class: they have "
@@ -297,9 +304,10 @@ class ScoredRows:
                 )
         else:
             found = function(positive, score)
+        weight = self.weight if published else weight
         # Rows may count less than 1, as pooled counts of folds do.
-        influence = found.influence / np.sqrt(self.weight)
-        return replace(found, influence=influence, size=found.size * self.weight)
+        influence = found.influence / np.sqrt(weight)
+        return replace(found, influence=influence, size=found.size * weight)
 
 
 def classifier_scores(classifier, X, pos_label=None, response="auto", parameter="y_score", y=None):
