@@ -20,7 +20,7 @@ _FEW = 30  # rows: fewer say little about the tail of a loss
 # Excess kurtosis over squared skewness (gamma variables have 1.5, and heavier tails show less of
 # either than they have), and the fewest degrees of freedom that follow from it; with fewer than
 # _HEAVY the interval was too short in simulations (benchmarks/score_coverage.py).
-_KURTOSIS, _LEAST_DF, _HEAVY = 3.0, 1.5, 4.0
+_KURTOSIS, _LEAST_DF, _HEAVY = 3.0, 3.0, 4.0
 _TAIL = 0.975
 
 
