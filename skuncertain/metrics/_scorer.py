@@ -319,7 +319,7 @@ def scorer_metrics(metrics):
     for name, how in named:
         key, how, sign = _asked_score(name, how)
         refuse_if(
-            is_count_key(key) or key in ("score", _PREDICTIONS),
+            is_count_key(key) or key in ("score", _PREDICTIONS, ChoiceScorer.KEY),
             "metrics",
             f"a metric cannot be called {key!r}: the scorer uses that name.",
         )
@@ -363,8 +363,24 @@ def _asked_score(name, how):
     if not isinstance(metric, ScoreMetric):
         directed(metric, "metrics")
     key = name or (how if isinstance(how, str) else metric.name)
+    if isinstance(metric, ScoreMetric):
+        _refuse_name_of_another(key, metric)
     loss = metric.greater_is_better is False
     return (f"neg_{key}", metric, -1.0) if loss else (key, metric, 1.0)
+
+
+def _refuse_name_of_another(key, metric):
+    """Refuse the name of another metric: columns of scores are read back by their names."""
+    try:
+        known = get_metric(key)
+    except InvalidParameterError:
+        return
+    refuse_if(
+        (known.negated or known).name != (metric.negated or metric).name or metric.user,
+        "metrics",
+        f"a metric cannot be called {key!r}, the name of another one.",
+        remedy="Give it a name of its own: make_metric(..., name='...'), or another key.",
+    )
 
 
 def _is_scorer(how):

@@ -517,6 +517,40 @@ def test_a_loss_of_ones_own():
     assert bcv.posterior("miss", omega="wang_li").std() == pytest.approx(row_error, rel=1e-9)
 
 
+def column_of(k):
+    """Loss of a row: one of the probabilities."""
+    return lambda y_true, p: p[:, k]
+
+
+def test_two_metrics_have_two_names():
+    """Results go by names: none of two metrics is lost."""
+    first, second = (make_metric(row_loss=column_of(k)) for k in (0, 1))
+    with pytest.raises(InvalidParameterError, match=r"different names, got '<lambda>'.*name='"):
+        BayesianCrossValidator(MODEL, metrics=[first, second]).fit(X, Y)
+    for name, other in (("roc_auc", "auc"), ("roc_auc", "roc_auc"), ("log_loss", "neg_log_loss")):
+        own = make_metric(row_loss=column_of(0), name=name, greater_is_better=name == "roc_auc")
+        with pytest.raises(InvalidParameterError, match=f"different names, got '{name}'"):
+            BayesianCrossValidator(MODEL, metrics=[own, other]).fit(X, Y)
+        with pytest.raises(InvalidParameterError, match="the name of another one"):
+            ConfusionCountsScorer(metrics=[own])
+    with pytest.raises(InvalidParameterError, match="'roc_auc', the name of another one"):
+        ConfusionCountsScorer(metrics={"roc_auc": "average_precision"})
+    with pytest.raises(InvalidParameterError, match="a list of metrics, .* got the dict"):
+        BayesianCrossValidator(MODEL, metrics={"area": "roc_auc"}).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="'best_params': the scorer uses"):
+        ConfusionCountsScorer(metrics={"best_params": "roc_auc"})
+    once = BayesianCrossValidator(MODEL, metrics=[first, first, "auc", "roc_auc"]).fit(X, Y)
+    assert list(once.intervals_) == ["<lambda>", "auc", "roc_auc"]
+
+
+def test_a_loss_outside_its_range_is_told():
+    loss = make_metric(row_loss=lambda y_true, p: 5 + p[:, 1], name="far", range=(0, 1))
+    with pytest.warns(UserWarning, match=r"'far' must stay within its range \[0, 1\], got 5\."):
+        bcv = BayesianCrossValidator(MODEL, cv=CV, metrics=[loss, "accuracy"]).fit(X, Y)
+    with pytest.warns(UndefinedMetricWarning, match="far is undefined"):
+        assert np.isnan(bcv.interval("far")).all()
+
+
 def test_report_and_tables():
     bcv = BayesianCrossValidator(MODEL, cv=CV, metrics=["f1", "roc_auc", "neg_log_loss"]).fit(X, Y)
     report = bcv.report()
