@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skuncertain._utils.validation import refuse_if
-from skuncertain._utils.warnings import silence_foreign
+from skuncertain._utils.warnings import silence_foreign, warn_user
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._labels import to_numpy
 from skuncertain.metrics._registry import get_metric
@@ -164,7 +164,16 @@ def read_metrics(cv_results, X, y, metrics, counts, failed_folds):
     asked = check_metrics(metrics, counts.labels, counts.pos_label, scored=True)
     moments = read_moments(cv_results, asked.values(), failed_folds)
     if metrics is None:
-        asked |= {name: metric for name in _scored_columns(cv_results) if (metric := _known(name))}
+        scored = {name: _known(name) for name in _scored_columns(cv_results)}
+        asked |= {name: metric for name, metric in scored.items() if metric}
+        nameless = [name for name, metric in scored.items() if not metric]
+        if nameless:
+            warn_user(
+                f"the scores {nameless} are left out: their names tell no metric. Pass "
+                "metrics=[...] with a metric of your own, or call the others by their names in "
+                "ConfusionCountsScorer.",
+                UserWarning,
+            )
     missing = [m for m in score_metrics(asked.values()) if base_of(m).name not in moments]
     if missing and X is not None and y is not None and "estimator" in cv_results:
         tests = cv_results["indices"]["test"]

@@ -535,7 +535,7 @@ def test_two_metrics_have_two_names():
             ConfusionCountsScorer(metrics=[own])
     with pytest.raises(InvalidParameterError, match="'roc_auc', the name of another one"):
         ConfusionCountsScorer(metrics={"roc_auc": "average_precision"})
-    with pytest.raises(InvalidParameterError, match="a list of metrics, .* got the dict"):
+    with pytest.raises(InvalidParameterError, match=r"a list of metrics, .* got the dict"):
         BayesianCrossValidator(MODEL, metrics={"area": "roc_auc"}).fit(X, Y)
     with pytest.raises(InvalidParameterError, match="'best_params': the scorer uses"):
         ConfusionCountsScorer(metrics={"best_params": "roc_auc"})
@@ -633,6 +633,39 @@ def test_searches():
     assert "roc_auc" in str(found.report())
 
 
+def test_searches_by_a_loss_of_ones_own():
+    loss = make_metric(row_loss=column_of(0), name="miss", range=(0, 1), greater_is_better=False)
+    scorer = ConfusionCountsScorer(metrics=[loss])
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, refit="neg_miss", cv=CV).fit(X, Y)
+    known = search_posterior(search, metric=loss, random_state=0)
+    saved = search_posterior(search.cv_results_, metric=loss, n_repeats=1, random_state=0)
+    for k, c in enumerate(GRID["C"]):
+        bcv = BayesianCrossValidator(LogisticRegression(C=c), cv=CV, metrics=[loss]).fit(X, Y)
+        for found in (known, saved):
+            np.testing.assert_allclose((found.low[k], found.high[k]), bcv.interval(loss))
+    nowhere = make_metric(row_loss=column_of(0), name="shift", greater_is_better=None)
+    scorer = ConfusionCountsScorer(metrics=[nowhere])
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, refit=False, cv=CV).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="'shift' has no better or worse direction"):
+        search_posterior(search, metric="shift")
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+def test_scores_that_a_search_lacks():
+    scorer = ConfusionCountsScorer(metrics=["f1", "roc_auc"])
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, refit="f1", cv=CV).fit(X, Y)
+    for results in (search, search.cv_results_):
+        with pytest.raises(InvalidParameterError, match=r"scoring=ConfusionCountsScorer.*log_loss"):
+            search_posterior(results, metric="log_loss")
+    order = np.argsort(Y)
+    with pytest.warns(UserWarning, match="holds no row of"):
+        search = GridSearchCV(MODEL, GRID, scoring=scorer, refit="f1", cv=KFold(3)).fit(
+            X[order], Y[order]
+        )
+    with pytest.raises(InvalidParameterError, match=r"'roc_auc'.* lacks a class .*StratifiedKFold"):
+        search_posterior(search, metric="roc_auc")
+
+
 def test_columns_of_moments_are_no_scores():
     scorer = ConfusionCountsScorer(metrics=["roc_auc"])
     search = GridSearchCV(MODEL, GRID, scoring=scorer, refit=False, cv=CV).fit(X, Y)
@@ -664,6 +697,26 @@ def test_comparisons():
             assert found.difference.mean() == pytest.approx(expected.difference.mean(), rel=1e-9)
     loss = compare_cv(*bcvs, metric="log_loss")
     assert loss.p_better == pytest.approx(compare_cv(*plain, metric="neg_log_loss").p_better)
+
+
+def test_comparisons_find_metrics_by_name():
+    loss = make_metric(row_loss=column_of(0), name="miss", greater_is_better=False)
+    bcvs = [BayesianCrossValidator(m, cv=CV, metrics=[loss]).fit(X, Y) for m in (MODEL, NB)]
+    by_name, by_metric = (compare_cv(*bcvs, metric=metric) for metric in ("miss", loss))
+    assert by_name.metric == "miss"
+    assert by_name.p_better == by_metric.p_better
+
+
+def test_scores_whose_name_tells_no_metric_are_told():
+    loss = make_metric(row_loss=column_of(0), name="miss", greater_is_better=False)
+    scorer = ConfusionCountsScorer(metrics={"area": "roc_auc", "miss": loss, "auc": "auc"})
+    results = cross_validate(MODEL, X, Y, cv=CV, scoring=scorer, return_indices=True)
+    with pytest.warns(UserWarning, match=r"\['area', 'neg_miss'\] are left out"):
+        found = CrossValPosterior.from_cv_results(results)
+    assert "auc" in found.metrics
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert CrossValPosterior.from_cv_results(results, metrics=[loss]).interval("miss")
 
 
 def test_categories_tell_the_positive_class():
