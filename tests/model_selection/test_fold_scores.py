@@ -31,6 +31,7 @@ from sklearn.svm import SVC, LinearSVC
 from skuncertain import (
     BayesianCrossValidator,
     ConfusionCountsScorer,
+    compare,
     compare_cv,
     cross_val_posterior,
     search_posterior,
@@ -454,6 +455,13 @@ def test_names_of_classes_need_no_positive_one():
     np.testing.assert_allclose(named.result_.folds("average_precision").values, expected)
     with pytest.raises(InvalidParameterError, match="computed for pos_label='ill'"):
         named.interval("average_precision", pos_label="well")
+    for name in ("roc_auc", "log_loss"):  # it does not matter to them
+        assert bcv.interval(name, pos_label="ill") == bcv.interval(name)
+        with pytest.raises(InvalidParameterError, match="pos_label"):
+            bcv.interval(name, pos_label="dead")
+    three = BayesianCrossValidator(NB, cv=CV, metrics=["roc_auc"]).fit(X3, Y3)
+    with pytest.raises(InvalidParameterError, match="computed for pos_label=None"):
+        three.interval("roc_auc", pos_label=1)
 
 
 def test_a_metric_that_was_not_asked_for():
@@ -462,6 +470,9 @@ def test_a_metric_that_was_not_asked_for():
         bcv.interval("roc_auc")
     with pytest.raises(InvalidParameterError, match="asked for before"):
         compare_cv(bcv, bcv, metric="log_loss")
+    loss = make_metric(row_loss=column_of(0), name="miss")
+    with pytest.raises(InvalidParameterError, match=r"metrics=\[miss, "):  # the metric, no name
+        bcv.interval(loss)
 
 
 class Late(ClassifierMixin, BaseEstimator):
@@ -492,6 +503,8 @@ def test_what_an_estimator_gives_is_known_before_the_long_work():
     with pytest.raises(InvalidParameterError, match="'log_loss' needs probabilities, but Late"):
         BayesianCrossValidator(Late(False), metrics=["f1", "log_loss"]).fit(X, Y)
     assert len(Late.fitted_rows) == 1
+    with pytest.raises(InvalidParameterError, match="'roc_auc_ovr' needs probabilities, but"):
+        BayesianCrossValidator(LinearSVC(), metrics=["roc_auc_ovr"]).fit(X3, Y3)
     with pytest.raises(InvalidParameterError, match="LinearSVC has no predict_proba"):
         BayesianCrossValidator(LinearSVC(), metrics=["roc_auc", "neg_log_loss"]).fit(X, Y)
     assert BayesianCrossValidator(LinearSVC(), metrics=["roc_auc"]).fit(X, Y).interval("roc_auc")
@@ -541,6 +554,31 @@ def test_two_metrics_have_two_names():
         ConfusionCountsScorer(metrics={"best_params": "roc_auc"})
     once = BayesianCrossValidator(MODEL, metrics=[first, first, "auc", "roc_auc"]).fit(X, Y)
     assert list(once.intervals_) == ["<lambda>", "auc", "roc_auc"]
+
+
+class Broken(GaussianNB):
+    """Its probabilities are wrong."""
+
+    def predict_proba(self, X):
+        return 2 * super().predict_proba(X)
+
+
+def test_warnings_of_folds_name_the_method_and_the_way_out():
+    bcv = BayesianCrossValidator(Broken(), cv=CV, metrics=["neg_log_loss"], refit=False)
+    with pytest.warns(UserWarning, match="predict_proba of Broken must hold probabilities in"):
+        bcv.fit(X, Y)
+    with pytest.warns(UndefinedMetricWarning, match=r"no answer\. .*StratifiedKFold"):
+        assert np.isnan(bcv.interval("neg_log_loss")).all()
+    huge = make_metric(row_loss=lambda y_true, p: 1e300 * p[:, 0], name="huge")
+    with pytest.warns(UserWarning, match="spread of its rows, is no finite number"):
+        BayesianCrossValidator(MODEL, cv=CV, metrics=[huge], refit=False).fit(X, Y)
+
+
+def test_a_perfect_average_precision_is_not_too_high():
+    folds = ranked([1.0, 1.0], [0.0, 0.0], [[9, 3]] * 2, "average_precision")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert posterior_of_folds(folds, FoldOptions()).interval().high == 1.0
 
 
 def test_a_loss_outside_its_range_is_told():
@@ -695,6 +733,11 @@ def test_comparisons():
             found = compare_cv(*pair, metric=name)
             assert found.p_better == pytest.approx(expected.p_better, rel=1e-9)
             assert found.difference.mean() == pytest.approx(expected.difference.mean(), rel=1e-9)
+    # Rows in folds are compared by metrics of counts alone.
+    assert compare_cv(*bcvs, metric="roc_auc").advice is None
+    assert "compare(a, b)" in compare_cv(*bcvs, metric="accuracy").advice
+    with pytest.raises(InvalidParameterError, match=r"Compare the folds: compare_cv\(a, b"):
+        compare(*bcvs, metric="roc_auc")
     loss = compare_cv(*bcvs, metric="log_loss")
     assert loss.p_better == pytest.approx(compare_cv(*plain, metric="neg_log_loss").p_better)
 
