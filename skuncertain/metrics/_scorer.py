@@ -143,7 +143,8 @@ class ConfusionCountsScorer(BaseEstimator):
         Scores that are returned as well, under the name that was asked for, so that ``refit="f1"``
         works: metrics (see :func:`get_metric`) and names of scikit-learn's scorers. A metric of
         which less is better appears as ``neg_<name>``, with its sign changed, as in scikit-learn. A
-        dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
+        dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``; a metric of scores or
+        probabilities cannot have the name of another one.
     pos_label : label, default=None
         Positive class, see :class:`ConfusionCounts`. With names and without it, metrics that
         depend on it are refused: here if `labels` are given, otherwise when a fold is scored.
