@@ -283,7 +283,7 @@ def posterior_of_folds(folds: Folds | ScoredFolds, options: FoldOptions) -> Post
         needed = folds.needed(options) if folds.usable.any() else np.nan
         found = _pooled(folds, options, needed)
         weight = float(folds.variance.binomial) / needed if needed > 0 else 1.0
-        if folds.base.family == "share":
+        if folds.base.family == "share" and folds.usable.any():
             weight = found.diagnostics.omega
     return found.with_about(
         diagnostics=folds.diagnostics(options.method, weight, options.question),

@@ -26,6 +26,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from skuncertain import (
@@ -572,6 +573,22 @@ def test_warnings_of_folds_name_the_method_and_the_way_out():
     huge = make_metric(row_loss=lambda y_true, p: 1e300 * p[:, 0], name="huge")
     with pytest.warns(UserWarning, match="spread of its rows, is no finite number"):
         BayesianCrossValidator(MODEL, cv=CV, metrics=[huge], refit=False).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [SVC(), make_pipeline(SVC())], ids=["alone", "pipeline"])
+def test_scores_of_pairs_of_classes_are_no_scores_of_classes(model):
+    """Three classes have three pairs, so the number of columns does not tell."""
+    name = "decision_function_shape" if isinstance(model, SVC) else "svc__decision_function_shape"
+    names = ["accuracy", "roc_auc", "top_k_accuracy"]
+    bcv = BayesianCrossValidator(clone(model), cv=3, metrics=names, refit=False)
+    right = clone(bcv).fit(X3, Y3).intervals_
+    with pytest.warns(UserWarning, match=r"per pair of classes.*decision_function_shape='ovr'"):
+        bcv.set_params(**{f"estimator__{name}": "ovo"}).fit(X3, Y3)
+    with pytest.warns(UndefinedMetricWarning, match="there is no answer"):
+        found = bcv.intervals_
+    assert found["accuracy"] == right["accuracy"]
+    assert np.isnan([found["roc_auc"], found["top_k_accuracy"]]).all()
+    assert "top_k_accuracy" in str(bcv.report())
 
 
 def test_a_perfect_average_precision_is_not_too_high():

@@ -93,7 +93,22 @@ class Responses:
         if classes is None or scores.dtype.kind not in "iufb":
             return scores
         classes = [plain_label(label) for label in classes]
+        refuse_if(
+            name == "decision_function" and len(classes) > 2 and _is_pairwise(self.estimator),
+            "estimator",
+            "decision_function has a column per pair of classes, which tells no score of a class.",
+            remedy="Set decision_function_shape='ovr'.",
+        )
         return aligned(scores, classes, self.labels, _METHODS[name])
+
+
+def _is_pairwise(estimator):
+    """Whether an estimator, or a part of it, scores pairs of classes: three pairs look as three."""
+    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return any(
+        name.endswith("decision_function_shape") and isinstance(value, str) and value == "ovo"
+        for name, value in params.items()
+    )
 
 
 def _second_of_two(scores):
