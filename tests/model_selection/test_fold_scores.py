@@ -439,6 +439,22 @@ def test_no_fold_has_the_metric():
     assert "roc_auc" in str(bcv.report())
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_no_fold_has_the_metric_by_t():
+    """Nothing else is lost where folds cannot be pooled, either."""
+    order = np.argsort(Y, kind="stable")
+    rows = np.arange(240)
+    cv = [(np.setdiff1d(rows, test), test) for test in (rows[:40], rows[20:60], rows[200:])]
+    names = ["accuracy", "roc_auc", "top_k_accuracy", "average_precision", "d2_brier_score"]
+    bcv = BayesianCrossValidator(MODEL, cv=cv, metrics=names, method="nadeau_bengio", refit=False)
+    found = bcv.fit(X[order], Y[order]).intervals_
+    assert np.isfinite([found["accuracy"], found["top_k_accuracy"]]).all()
+    assert np.isnan([found["roc_auc"], found["average_precision"]]).all()
+    assert np.isnan(found["d2_brier_score"]).all()
+    for text in (str(bcv.report()), bcv.report().to_html(), bcv.report().to_json()):
+        assert "roc_auc" in text
+
+
 def test_names_of_classes_need_no_positive_one():
     y = np.where(Y == 1, "ill", "well")
     names = ["roc_auc", "log_loss", "brier_score", "d2_log_loss_score", "top_k_accuracy"]
