@@ -173,10 +173,10 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     Interval(low=0.966..., high=0.992...)
     >>> bcv.predict(X[:3])
     array([0, 0, 0])
-    >>> scored = BayesianCrossValidator(model, cv=10, metrics=["roc_auc", "neg_log_loss"])
+    >>> scored = BayesianCrossValidator(model, cv=10, metrics=["roc_auc", "neg_brier_score"])
     >>> scored.fit(X, y).intervals_
     {'roc_auc': Interval(low=0.986..., high=0.998...),
-     'neg_log_loss': Interval(low=-0.128..., high=-0.048...)}
+     'neg_brier_score': Interval(low=-0.0..., high=-0.0...)}
     """
 
     # A router, not a consumer: there is nothing to request for `groups` itself.
@@ -296,7 +296,6 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             self.error_score,
         )
         check_answers(self.estimator, X, target, metrics.values())
-        self.pos_label_ = target.pos_label
         seed = resolve_seed(self.random_state)
         split_params, fold_params, fit_params = self._route(groups, params)
         notes: list = []
@@ -329,6 +328,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             start = time.perf_counter()
             self.estimator_ = clone(self.estimator).fit(X, target.y, **fit_params)
             self.refit_time_ = time.perf_counter() - start
+        self.pos_label_ = target.pos_label
         self._set_fitted_names(X, target.labels)
         self.result_.warn(reason)
         return self
