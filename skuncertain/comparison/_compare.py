@@ -24,6 +24,7 @@ from skuncertain.comparison._fold_rows import is_cross_validated, read_fold_rows
 from skuncertain.comparison._fold_scores import check_same_splits, fold_scores
 from skuncertain.comparison._paired import PairedCounts
 from skuncertain.comparison._result import ComparisonResult, judge
+from skuncertain.comparison._score_pairs import refuse_folds, score_metric
 from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._priors import resolve_number
 from skuncertain.metrics._registry import canonical_name, check_direction
@@ -138,6 +139,9 @@ def _cross_validators(pair, metric, rope, prior, pos_label, estimand, names, n_d
     """Two cross-validators on the same splits, row by row."""
     for side, x in zip(("a", "b"), pair, strict=True):
         refuse_if(not is_cross_validated(x), side, _WANTED.format(type(x).__name__))
+    scored = score_metric(metric)
+    if scored is not None:
+        refuse_folds(scored, None, pair)
     rows = read_fold_rows(None, list(pair), ("a", "b"), None, None, pos_label)
     return PairedCounts.from_fold_rows(rows).compare(
         metric="accuracy" if metric is None else metric,
@@ -272,7 +276,7 @@ def compare_cv(
         prior="none: Student's t on the differences of the folds",
         n_folds=values.shape[-1] / repeats,
         n_repeats=repeats,
-        advice=advice_on_scores(a, b),
+        advice=advice_on_scores(a, b, metric),
     )
 
 

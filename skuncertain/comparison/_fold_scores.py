@@ -175,7 +175,9 @@ def _check_indices(known, name):
 
 def _of_posterior(result, metric, name):
     _check_indices(result.splits.tests is not None, name)
-    metric = directed("accuracy" if metric is None else metric, find=get_metric)
+    metric = "accuracy" if metric is None else metric
+    own = result.metrics.get(metric, metric) if isinstance(metric, str) else metric
+    metric = directed(own, find=get_metric)
     total = len(result.counts) + len(result.failed_folds)
     kept = [k for k in range(total) if k not in result.failed_folds]
 

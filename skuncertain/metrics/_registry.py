@@ -286,6 +286,12 @@ def named_metrics(metrics, least=1, find=None):
 
     `find` looks a name up, by default among the metrics of a confusion matrix.
     """
+    refuse_if(
+        isinstance(metrics, dict),
+        "metrics",
+        "metrics must be a list of metrics, which have their own names, got the dict {value}.",
+        metrics,
+    )
     names = as_list("metrics", metrics)
     refuse_if(
         len(names) < least, "metrics", "metrics must name at least one metric, got an empty list."
@@ -294,8 +300,22 @@ def named_metrics(metrics, least=1, find=None):
         found = [(find or count_metric)(name) for name in names]
     except InvalidParameterError as error:
         raise InvalidParameterError(error.message, "metrics", error.remedy) from None
+    _refuse_same_names(found)
     pairs = zip(names, found, strict=True)
     return [(name if isinstance(name, str) else metric.name, metric) for name, metric in pairs]
+
+
+def _refuse_same_names(metrics):
+    """Refuse a user's metric that has the name of another one: results go by names."""
+    known: dict = {}
+    for metric in (one.negated or one for one in metrics):
+        first = known.setdefault(metric.name, metric)
+        refuse_if(
+            first.function is not metric.function and (first.user or metric.user),
+            "metrics",
+            f"metrics must have different names, got {metric.name!r} for two of them.",
+            remedy="Name a function of your own: make_metric(..., name='...').",
+        )
 
 
 def _refuse_params(name, params):

@@ -143,7 +143,8 @@ class ConfusionCountsScorer(BaseEstimator):
         Scores that are returned as well, under the name that was asked for, so that ``refit="f1"``
         works: metrics (see :func:`get_metric`) and names of scikit-learn's scorers. A metric of
         which less is better appears as ``neg_<name>``, with its sign changed, as in scikit-learn. A
-        dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``.
+        dict gives names: ``{"f1": "f1", "cost": make_scorer(...)}``; a metric of scores or
+        probabilities cannot have the name of another one.
     pos_label : label, default=None
         Positive class, see :class:`ConfusionCounts`. With names and without it, metrics that
         depend on it are refused: here if `labels` are given, otherwise when a fold is scored.
@@ -319,7 +320,7 @@ def scorer_metrics(metrics):
     for name, how in named:
         key, how, sign = _asked_score(name, how)
         refuse_if(
-            is_count_key(key) or key in ("score", _PREDICTIONS),
+            is_count_key(key) or key in ("score", _PREDICTIONS, ChoiceScorer.KEY),
             "metrics",
             f"a metric cannot be called {key!r}: the scorer uses that name.",
         )
@@ -363,8 +364,24 @@ def _asked_score(name, how):
     if not isinstance(metric, ScoreMetric):
         directed(metric, "metrics")
     key = name or (how if isinstance(how, str) else metric.name)
+    if isinstance(metric, ScoreMetric):
+        _refuse_name_of_another(key, metric)
     loss = metric.greater_is_better is False
     return (f"neg_{key}", metric, -1.0) if loss else (key, metric, 1.0)
+
+
+def _refuse_name_of_another(key, metric):
+    """Refuse the name of another metric: columns of scores are read back by their names."""
+    try:
+        known = get_metric(key)
+    except InvalidParameterError:
+        return
+    refuse_if(
+        (known.negated or known).name != (metric.negated or metric).name or metric.user,
+        "metrics",
+        f"a metric cannot be called {key!r}, the name of another one.",
+        remedy="Give it a name of its own: make_metric(..., name='...'), or another key.",
+    )
 
 
 def _is_scorer(how):

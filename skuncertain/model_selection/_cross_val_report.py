@@ -26,7 +26,7 @@ from skuncertain.posteriors._beta import BetaPosterior
 
 _MOST_NAMED = 5
 _VANISHES = (
-    "so the learner may stop predicting it on another sample of this size: no interval for "
+    "so the learner may stop predicting {} on another sample of this size: no interval for "
     "algorithm or final can be trusted."
 )
 READING = (
@@ -254,12 +254,15 @@ def vanishing_texts(stability):
     found = [] if stability is None else stability.vanishing()
     if len(found) > _MOST_NAMED:
         names = ", ".join(str(label) for label, _ in found[:_MOST_NAMED])
-        return [f"{len(found)} classes, such as {names}, {_VANISHES}"]
+        return [
+            f"{len(found)} classes, such as {names}, are never or hardly predicted by the models "
+            f"of these folds, {_VANISHES.format('them')}"
+        ]
     return [
-        f"class {label} is never predicted by a model of these folds, {_VANISHES}"
+        f"class {label} is never predicted by a model of these folds, {_VANISHES.format('it')}"
         if errors is None
         else f"the rows that are surest to be predicted as class {label} are {errors:.1f} standard "
-        f"errors away from another class, {_VANISHES}"
+        f"errors away from another class, {_VANISHES.format('it')}"
         for label, errors in found
     ]
 

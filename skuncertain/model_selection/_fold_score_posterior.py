@@ -42,7 +42,7 @@ _FEW_POSITIVES = 15  # in a fold
 # Part of the first-order optimism of the average precision that is there, by the first set of
 # benchmarks/score_coverage.py: precision falls along the ranking.
 _OPTIMISM = 0.7
-_MISSING = "one class in the fold, or nothing that could be scored"
+_MISSING = "a class is missing in the fold, or its rows could not be scored"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class ScoredFolds:
     @property
     def n_folds(self):
         """K, folds of one repetition that have a value."""
-        return np.count_nonzero(self.usable) / self.n_repeats
+        return float(np.count_nonzero(self.usable) / self.n_repeats)
 
     @cached_property
     def n(self):
@@ -235,7 +235,7 @@ class ScoredFolds:
             estimand=estimand,
             n_folds=self.n_folds,
             n_repeats=self.n_repeats,
-            omega_wang_li=wang_li_omega(max(self.n_folds, 1)),
+            omega_wang_li=float(wang_li_omega(max(self.n_folds, 1))),
             omega=float(weight),
             pooled=self.observed,
             fold_mean=float(self.values[self.usable].mean()) if self.usable.any() else np.nan,
@@ -283,7 +283,7 @@ def posterior_of_folds(folds: Folds | ScoredFolds, options: FoldOptions) -> Post
         needed = folds.needed(options) if folds.usable.any() else np.nan
         found = _pooled(folds, options, needed)
         weight = float(folds.variance.binomial) / needed if needed > 0 else 1.0
-        if folds.base.family == "share":
+        if folds.base.family == "share" and folds.usable.any():
             weight = found.diagnostics.omega
     return found.with_about(
         diagnostics=folds.diagnostics(options.method, weight, options.question),
@@ -294,7 +294,10 @@ def posterior_of_folds(folds: Folds | ScoredFolds, options: FoldOptions) -> Post
 def _warn_of_missing(folds):
     lost = np.flatnonzero(~folds.usable)
     if lost.size:
-        fate = "they are left out" if folds.usable.any() else "there is no answer"
+        fate = "they are left out"
+        if not folds.usable.any():
+            fate = "there is no answer. A warning of every fold says why; larger folds that hold "
+            fate += "rows of every class (StratifiedKFold) have one"
         warn_user(
             f"{folds.metric.name} is undefined ({_MISSING}) in {lost.size} of {folds.usable.size} "
             f"folds ({', '.join(map(str, lost[:10]))}{', ...' * (lost.size > 10)}, counted from "
@@ -309,9 +312,10 @@ def _warn_of_few(folds):
         return
     counts = folds.class_counts[folds.usable].mean(axis=0)
     positives = counts.min() if folds.ranked is None else counts[folds.ranked]
-    if positives < _FEW_POSITIVES:
+    if positives < _FEW_POSITIVES and folds.optimism > 0:
+        rows = f"{positives:.3g} positive row{'' if positives == 1 else 's'}"
         warn_user(
-            f"{folds.metric.name} of folds with {positives:.3g} positive rows each is about "
+            f"{folds.metric.name} of folds with {rows} each is about "
             f"{folds.optimism:.2g} too high on average: the interval allows for that, the value "
             "does not. Fewer folds are better.",
             SmallSampleWarning,

@@ -37,7 +37,7 @@ def score_posterior(
     usable = ~np.isnan(scores)
     number = usable.sum(axis=-1)
     refuse_if(
-        (metric is None or missing != "0/0") and (number < 2).all(),
+        (metric is None or missing == MISSING) and (number < 2).all(),
         "method",
         f"method={method!r} needs a score in at least two folds, got {{value}}.",
         np.max(number, initial=0).item(),

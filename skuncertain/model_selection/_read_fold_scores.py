@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.base import clone
 
 from skuncertain._utils.validation import refuse_if
-from skuncertain._utils.warnings import silence_foreign
+from skuncertain._utils.warnings import silence_foreign, warn_user
 from skuncertain.exceptions import InvalidParameterError
-from skuncertain.metrics._labels import to_numpy
+from skuncertain.metrics._labels import check_pos_label, to_numpy
 from skuncertain.metrics._registry import get_metric
 from skuncertain.metrics._scorer_keys import MOMENTS, moments_of
 from skuncertain.metrics._scores.fold_values import (
@@ -54,8 +54,8 @@ def check_answers(estimator, X, target, metrics):
             scoring_method(metric, probe) is None,
             "metrics",
             lacks_method(metric, estimator),
-            remedy="Leave the metric out, or take an estimator that has one of them "
-            "(CalibratedClassifierCV gives probabilities to any classifier).",
+            remedy="Leave the metric out, or take another estimator (CalibratedClassifierCV gives "
+            "probabilities to any classifier).",
         )
 
 
@@ -119,8 +119,10 @@ def scored_folds(moments, metric, counts, n_repeats, pos_label=None):
     """Folds of a metric of scores; one that was not asked for in time is refused."""
     base = base_of(metric)
     refuse_missing(moments, metric)
+    # It matters to a ranking of one class alone; of two classes the area is that of both.
+    asked = None if pos_label is None else check_pos_label(counts.labels, pos_label)
     refuse_if(
-        pos_label is not None and counts.pos_label != pos_label,
+        _ranked_class(base, counts.labels, asked)[1] is not None and counts.pos_label != asked,
         "pos_label",
         f"metric {metric.name!r} was computed for pos_label={counts.pos_label!r} when the folds "
         "were run, got {value}.",
@@ -134,13 +136,14 @@ def scored_folds(moments, metric, counts, n_repeats, pos_label=None):
 
 def refuse_missing(moments, metric, parameter="metric"):
     """Refuse a metric of scores that the folds do not have."""
+    own = metric.name if metric.user else repr(metric.name)  # a name finds those of the registry
     refuse_if(
         base_of(metric).name not in moments,
         parameter,
         f"metric {metric.name!r} needs {metric.needs}, which are not kept: it has to be asked for "
         "before the folds are run.",
-        remedy=f"BayesianCrossValidator(..., metrics=[{metric.name!r}, ...]), or scoring="
-        f"ConfusionCountsScorer(metrics=[{metric.name!r}, ...]).",
+        remedy=f"BayesianCrossValidator(..., metrics=[{own}, ...]), or scoring="
+        f"ConfusionCountsScorer(metrics=[{own}, ...]).",
     )
 
 
@@ -164,7 +167,16 @@ def read_metrics(cv_results, X, y, metrics, counts, failed_folds):
     asked = check_metrics(metrics, counts.labels, counts.pos_label, scored=True)
     moments = read_moments(cv_results, asked.values(), failed_folds)
     if metrics is None:
-        asked |= {name: metric for name in _scored_columns(cv_results) if (metric := _known(name))}
+        scored = {name: _known(name) for name in _scored_columns(cv_results)}
+        asked |= {name: metric for name, metric in scored.items() if metric}
+        nameless = [name for name, metric in scored.items() if not metric]
+        if nameless:
+            warn_user(
+                f"the scores {nameless} are left out: their names tell no metric. Pass "
+                "metrics=[...] with a metric of your own, or call the others by their names in "
+                "ConfusionCountsScorer.",
+                UserWarning,
+            )
     missing = [m for m in score_metrics(asked.values()) if base_of(m).name not in moments]
     if missing and X is not None and y is not None and "estimator" in cv_results:
         tests = cv_results["indices"]["test"]

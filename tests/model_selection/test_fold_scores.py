@@ -26,11 +26,13 @@ from sklearn.model_selection import (
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 from skuncertain import (
     BayesianCrossValidator,
     ConfusionCountsScorer,
+    compare,
     compare_cv,
     cross_val_posterior,
     search_posterior,
@@ -437,6 +439,22 @@ def test_no_fold_has_the_metric():
     assert "roc_auc" in str(bcv.report())
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_no_fold_has_the_metric_by_t():
+    """Nothing else is lost where folds cannot be pooled, either."""
+    order = np.argsort(Y, kind="stable")
+    rows = np.arange(240)
+    cv = [(np.setdiff1d(rows, test), test) for test in (rows[:40], rows[20:60], rows[200:])]
+    names = ["accuracy", "roc_auc", "top_k_accuracy", "average_precision", "d2_brier_score"]
+    bcv = BayesianCrossValidator(MODEL, cv=cv, metrics=names, method="nadeau_bengio", refit=False)
+    found = bcv.fit(X[order], Y[order]).intervals_
+    assert np.isfinite([found["accuracy"], found["top_k_accuracy"]]).all()
+    assert np.isnan([found["roc_auc"], found["average_precision"]]).all()
+    assert np.isnan(found["d2_brier_score"]).all()
+    for text in (str(bcv.report()), bcv.report().to_html(), bcv.report().to_json()):
+        assert "roc_auc" in text
+
+
 def test_names_of_classes_need_no_positive_one():
     y = np.where(Y == 1, "ill", "well")
     names = ["roc_auc", "log_loss", "brier_score", "d2_log_loss_score", "top_k_accuracy"]
@@ -454,6 +472,13 @@ def test_names_of_classes_need_no_positive_one():
     np.testing.assert_allclose(named.result_.folds("average_precision").values, expected)
     with pytest.raises(InvalidParameterError, match="computed for pos_label='ill'"):
         named.interval("average_precision", pos_label="well")
+    for name in ("roc_auc", "log_loss"):  # it does not matter to them
+        assert bcv.interval(name, pos_label="ill") == bcv.interval(name)
+        with pytest.raises(InvalidParameterError, match="pos_label"):
+            bcv.interval(name, pos_label="dead")
+    three = BayesianCrossValidator(NB, cv=CV, metrics=["roc_auc"]).fit(X3, Y3)
+    with pytest.raises(InvalidParameterError, match="computed for pos_label=None"):
+        three.interval("roc_auc", pos_label=1)
 
 
 def test_a_metric_that_was_not_asked_for():
@@ -462,6 +487,9 @@ def test_a_metric_that_was_not_asked_for():
         bcv.interval("roc_auc")
     with pytest.raises(InvalidParameterError, match="asked for before"):
         compare_cv(bcv, bcv, metric="log_loss")
+    loss = make_metric(row_loss=column_of(0), name="miss")
+    with pytest.raises(InvalidParameterError, match=r"metrics=\[miss, "):  # the metric, no name
+        bcv.interval(loss)
 
 
 class Late(ClassifierMixin, BaseEstimator):
@@ -492,6 +520,8 @@ def test_what_an_estimator_gives_is_known_before_the_long_work():
     with pytest.raises(InvalidParameterError, match="'log_loss' needs probabilities, but Late"):
         BayesianCrossValidator(Late(False), metrics=["f1", "log_loss"]).fit(X, Y)
     assert len(Late.fitted_rows) == 1
+    with pytest.raises(InvalidParameterError, match="'roc_auc_ovr' needs probabilities, but"):
+        BayesianCrossValidator(LinearSVC(), metrics=["roc_auc_ovr"]).fit(X3, Y3)
     with pytest.raises(InvalidParameterError, match="LinearSVC has no predict_proba"):
         BayesianCrossValidator(LinearSVC(), metrics=["roc_auc", "neg_log_loss"]).fit(X, Y)
     assert BayesianCrossValidator(LinearSVC(), metrics=["roc_auc"]).fit(X, Y).interval("roc_auc")
@@ -515,6 +545,81 @@ def test_a_loss_of_ones_own():
     # The mean of independent rows, widened as published by Wang and Li.
     row_error = np.sqrt(p.var(ddof=1) / 240 / 0.6)
     assert bcv.posterior("miss", omega="wang_li").std() == pytest.approx(row_error, rel=1e-9)
+
+
+def column_of(k):
+    """Loss of a row: one of the probabilities."""
+    return lambda y_true, p: p[:, k]
+
+
+def test_two_metrics_have_two_names():
+    """Results go by names: none of two metrics is lost."""
+    first, second = (make_metric(row_loss=column_of(k)) for k in (0, 1))
+    with pytest.raises(InvalidParameterError, match=r"different names, got '<lambda>'.*name='"):
+        BayesianCrossValidator(MODEL, metrics=[first, second]).fit(X, Y)
+    for name, other in (("roc_auc", "auc"), ("roc_auc", "roc_auc"), ("log_loss", "neg_log_loss")):
+        own = make_metric(row_loss=column_of(0), name=name, greater_is_better=name == "roc_auc")
+        with pytest.raises(InvalidParameterError, match=f"different names, got '{name}'"):
+            BayesianCrossValidator(MODEL, metrics=[own, other]).fit(X, Y)
+        with pytest.raises(InvalidParameterError, match="the name of another one"):
+            ConfusionCountsScorer(metrics=[own])
+    with pytest.raises(InvalidParameterError, match="'roc_auc', the name of another one"):
+        ConfusionCountsScorer(metrics={"roc_auc": "average_precision"})
+    with pytest.raises(InvalidParameterError, match=r"a list of metrics, .* got the dict"):
+        BayesianCrossValidator(MODEL, metrics={"area": "roc_auc"}).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="'best_params': the scorer uses"):
+        ConfusionCountsScorer(metrics={"best_params": "roc_auc"})
+    once = BayesianCrossValidator(MODEL, metrics=[first, first, "auc", "roc_auc"]).fit(X, Y)
+    assert list(once.intervals_) == ["<lambda>", "auc", "roc_auc"]
+
+
+class Broken(GaussianNB):
+    """Its probabilities are wrong."""
+
+    def predict_proba(self, X):
+        return 2 * super().predict_proba(X)
+
+
+def test_warnings_of_folds_name_the_method_and_the_way_out():
+    bcv = BayesianCrossValidator(Broken(), cv=CV, metrics=["neg_log_loss"], refit=False)
+    with pytest.warns(UserWarning, match="predict_proba of Broken must hold probabilities in"):
+        bcv.fit(X, Y)
+    with pytest.warns(UndefinedMetricWarning, match=r"no answer\. .*StratifiedKFold"):
+        assert np.isnan(bcv.interval("neg_log_loss")).all()
+    huge = make_metric(row_loss=lambda y_true, p: 1e300 * p[:, 0], name="huge")
+    with pytest.warns(UserWarning, match="spread of its rows, is no finite number"):
+        BayesianCrossValidator(MODEL, cv=CV, metrics=[huge], refit=False).fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [SVC(), make_pipeline(SVC())], ids=["alone", "pipeline"])
+def test_scores_of_pairs_of_classes_are_no_scores_of_classes(model):
+    """Three classes have three pairs, so the number of columns does not tell."""
+    name = "decision_function_shape" if isinstance(model, SVC) else "svc__decision_function_shape"
+    names = ["accuracy", "roc_auc", "top_k_accuracy"]
+    bcv = BayesianCrossValidator(clone(model), cv=3, metrics=names, refit=False)
+    right = clone(bcv).fit(X3, Y3).intervals_
+    with pytest.warns(UserWarning, match=r"per pair of classes.*decision_function_shape='ovr'"):
+        bcv.set_params(**{f"estimator__{name}": "ovo"}).fit(X3, Y3)
+    with pytest.warns(UndefinedMetricWarning, match="there is no answer"):
+        found = bcv.intervals_
+    assert found["accuracy"] == right["accuracy"]
+    assert np.isnan([found["roc_auc"], found["top_k_accuracy"]]).all()
+    assert "top_k_accuracy" in str(bcv.report())
+
+
+def test_a_perfect_average_precision_is_not_too_high():
+    folds = ranked([1.0, 1.0], [0.0, 0.0], [[9, 3]] * 2, "average_precision")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert posterior_of_folds(folds, FoldOptions()).interval().high == 1.0
+
+
+def test_a_loss_outside_its_range_is_told():
+    loss = make_metric(row_loss=lambda y_true, p: 5 + p[:, 1], name="far", range=(0, 1))
+    with pytest.warns(UserWarning, match=r"'far' must stay within its range \[0, 1\], got 5\."):
+        bcv = BayesianCrossValidator(MODEL, cv=CV, metrics=[loss, "accuracy"]).fit(X, Y)
+    with pytest.warns(UndefinedMetricWarning, match="far is undefined"):
+        assert np.isnan(bcv.interval("far")).all()
 
 
 def test_report_and_tables():
@@ -599,6 +704,39 @@ def test_searches():
     assert "roc_auc" in str(found.report())
 
 
+def test_searches_by_a_loss_of_ones_own():
+    loss = make_metric(row_loss=column_of(0), name="miss", range=(0, 1), greater_is_better=False)
+    scorer = ConfusionCountsScorer(metrics=[loss])
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, refit="neg_miss", cv=CV).fit(X, Y)
+    known = search_posterior(search, metric=loss, random_state=0)
+    saved = search_posterior(search.cv_results_, metric=loss, n_repeats=1, random_state=0)
+    for k, c in enumerate(GRID["C"]):
+        bcv = BayesianCrossValidator(LogisticRegression(C=c), cv=CV, metrics=[loss]).fit(X, Y)
+        for found in (known, saved):
+            np.testing.assert_allclose((found.low[k], found.high[k]), bcv.interval(loss))
+    nowhere = make_metric(row_loss=column_of(0), name="shift", greater_is_better=None)
+    scorer = ConfusionCountsScorer(metrics=[nowhere])
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, refit=False, cv=CV).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="'shift' has no better or worse direction"):
+        search_posterior(search, metric="shift")
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores:UserWarning")
+def test_scores_that_a_search_lacks():
+    scorer = ConfusionCountsScorer(metrics=["f1", "roc_auc"])
+    search = GridSearchCV(MODEL, GRID, scoring=scorer, refit="f1", cv=CV).fit(X, Y)
+    for results in (search, search.cv_results_):
+        with pytest.raises(InvalidParameterError, match=r"scoring=ConfusionCountsScorer.*log_loss"):
+            search_posterior(results, metric="log_loss")
+    order = np.argsort(Y)
+    with pytest.warns(UserWarning, match="holds no row of"):
+        search = GridSearchCV(MODEL, GRID, scoring=scorer, refit="f1", cv=KFold(3)).fit(
+            X[order], Y[order]
+        )
+    with pytest.raises(InvalidParameterError, match=r"'roc_auc'.* lacks a class .*StratifiedKFold"):
+        search_posterior(search, metric="roc_auc")
+
+
 def test_columns_of_moments_are_no_scores():
     scorer = ConfusionCountsScorer(metrics=["roc_auc"])
     search = GridSearchCV(MODEL, GRID, scoring=scorer, refit=False, cv=CV).fit(X, Y)
@@ -628,8 +766,33 @@ def test_comparisons():
             found = compare_cv(*pair, metric=name)
             assert found.p_better == pytest.approx(expected.p_better, rel=1e-9)
             assert found.difference.mean() == pytest.approx(expected.difference.mean(), rel=1e-9)
+    # Rows in folds are compared by metrics of counts alone.
+    assert compare_cv(*bcvs, metric="roc_auc").advice is None
+    assert "compare(a, b)" in compare_cv(*bcvs, metric="accuracy").advice
+    with pytest.raises(InvalidParameterError, match=r"Compare the folds: compare_cv\(a, b"):
+        compare(*bcvs, metric="roc_auc")
     loss = compare_cv(*bcvs, metric="log_loss")
     assert loss.p_better == pytest.approx(compare_cv(*plain, metric="neg_log_loss").p_better)
+
+
+def test_comparisons_find_metrics_by_name():
+    loss = make_metric(row_loss=column_of(0), name="miss", greater_is_better=False)
+    bcvs = [BayesianCrossValidator(m, cv=CV, metrics=[loss]).fit(X, Y) for m in (MODEL, NB)]
+    by_name, by_metric = (compare_cv(*bcvs, metric=metric) for metric in ("miss", loss))
+    assert by_name.metric == "miss"
+    assert by_name.p_better == by_metric.p_better
+
+
+def test_scores_whose_name_tells_no_metric_are_told():
+    loss = make_metric(row_loss=column_of(0), name="miss", greater_is_better=False)
+    scorer = ConfusionCountsScorer(metrics={"area": "roc_auc", "miss": loss, "auc": "auc"})
+    results = cross_validate(MODEL, X, Y, cv=CV, scoring=scorer, return_indices=True)
+    with pytest.warns(UserWarning, match=r"\['area', 'neg_miss'\] are left out"):
+        found = CrossValPosterior.from_cv_results(results)
+    assert "auc" in found.metrics
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert CrossValPosterior.from_cv_results(results, metrics=[loss]).interval("miss")
 
 
 def test_categories_tell_the_positive_class():

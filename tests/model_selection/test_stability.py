@@ -18,6 +18,7 @@ from skuncertain import BayesianCrossValidator, ConfusionCounts, cross_val_poste
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics import get_metric
 from skuncertain.model_selection import CrossValPosterior, fold_interval, fold_posterior
+from skuncertain.model_selection._cross_val_report import vanishing_texts
 from skuncertain.model_selection._stability import (
     MOST_CLASSES,
     MOST_ROWS,
@@ -430,3 +431,11 @@ def test_the_report_says_it():
     text = str(strong.report())
     assert "may stop predicting" not in text
     assert "the 10 models agree" in text
+
+
+def test_many_classes_that_may_vanish_are_told_together():
+    counts = np.tile(np.diag([9, 9, 0, 0, 0, 0, 0, 0]), (4, 4, 1, 1))
+    counts[..., 2:, 0] = 5
+    (text,) = vanishing_texts(Stability(counts, tuple(range(8))))
+    assert text.startswith("6 classes, such as 2, 3, 4, 5, 6, are never or hardly predicted")
+    assert "may stop predicting them" in text

@@ -14,7 +14,7 @@ from skuncertain.metrics._labels import (
     refuse_nameless,
 )
 from skuncertain.metrics._scores.metrics import ScoreMetric
-from skuncertain.metrics._scores.row_scores import SUM_ERROR, RowScores
+from skuncertain.metrics._scores.row_scores import SUM_ERROR, RowScores, scores_called
 
 _METHODS = {"decision_function": "scores", "predict_proba": "probabilities"}
 
@@ -82,13 +82,33 @@ class Responses:
             raise found
         return _second_of_two(found) if metric.needs == "probabilities" else found
 
+    def name_for(self, metric):
+        """What gives the answer to a metric, in words."""
+        name = type(self.estimator).__name__
+        return f"{scoring_method(metric, self.estimator)} of {name}"
+
     def _ask(self, name):
         scores = np.asarray(getattr(self.estimator, name)(self.X))
         classes = getattr(self.estimator, "classes_", None)
         if classes is None or scores.dtype.kind not in "iufb":
             return scores
         classes = [plain_label(label) for label in classes]
+        refuse_if(
+            name == "decision_function" and len(classes) > 2 and _is_pairwise(self.estimator),
+            "estimator",
+            "decision_function has a column per pair of classes, which tells no score of a class.",
+            remedy="Set decision_function_shape='ovr'.",
+        )
         return aligned(scores, classes, self.labels, _METHODS[name])
+
+
+def _is_pairwise(estimator):
+    """Whether an estimator, or a part of it, scores pairs of classes: three pairs look as three."""
+    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    return any(
+        name.endswith("decision_function_shape") and isinstance(value, str) and value == "ovo"
+        for name, value in params.items()
+    )
 
 
 def _second_of_two(scores):
@@ -102,7 +122,8 @@ def _second_of_two(scores):
 def lacks_method(metric, estimator):
     """Text for an estimator that cannot give what a metric needs."""
     name, methods = type(estimator).__name__, " or ".join(metric.responses)
-    return f"metric {metric.name!r} needs {metric.needs}, but {name} has no {methods}."
+    needs = "probabilities" if metric.responses == ("predict_proba",) else metric.needs
+    return f"metric {metric.name!r} needs {needs}, but {name} has no {methods}."
 
 
 def aligned(scores, classes, labels, needs):
@@ -137,18 +158,19 @@ def fold_moments(metric, responses, y_true, labels, pos_label):
     """
     nothing = [np.nan, np.nan, np.nan, len(y_true)]
     try:
-        asked = class_asked(metric, labels, pos_label)
-        rows = RowScores.of(
-            y_true, responses.of(metric), metric, labels=labels, pos_label=asked, oriented=True
-        )
+        asked, answer = class_asked(metric, labels, pos_label), responses.of(metric)
+        with scores_called(responses.name_for(metric)):  # whoever asks has no y_score
+            rows = RowScores.of(
+                y_true, answer, metric, labels=labels, pos_label=asked, oriented=True
+            )
         problem = _lacking(metric, rows)
         if problem is None:
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 found = metric.estimate(rows)
-            values = [found.value, found.variance, found.third, len(y_true)]
+                values = [found.value, found.variance, found.third, len(y_true)]
             if np.isfinite(values).all():
                 return values
-            problem = "it is not defined for these rows"
+            problem = "it, or the spread of its rows, is no finite number"
     except InvalidParameterError as error:
         if error.parameter == "pos_label":
             raise

@@ -36,6 +36,7 @@ RESPONSES = {
     "scores": ("decision_function", "predict_proba"),
     "probabilities": ("predict_proba",),
 }
+_ROUNDING = 1e-9  # by how much a loss of a row may leave its range
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,7 +208,7 @@ def _at_k(rows, k, of_positives):
     return at_k(positive, rows.scores_of(rows.positive), k, of_positives)
 
 
-def _user_loss(rows, function, name):
+def _user_loss(rows, function, name, limits):
     losses = function(rows.y_true, rows.given)
     losses = as_numbers("metric", losses, what=f"what row_loss {name!r} returns")
     refuse_if(
@@ -219,6 +220,17 @@ def _user_loss(rows, function, name):
     refuse_if(
         not np.all(np.isfinite(losses)), "metric", f"row_loss {name!r} must return finite numbers."
     )
+    low, high = limits
+    slack = _ROUNDING * max(abs(end) for end in (*limits, 1.0) if np.isfinite(end))
+    outside = (losses < low - slack) | (losses > high + slack)
+    if outside.any():
+        refuse_if(
+            True,
+            "metric",
+            f"row_loss {name!r} must stay within its range [{low:g}, {high:g}], got "
+            f"{losses[outside][0]:g}.",
+            remedy="Give make_metric the range of the loss of a row.",
+        )
     return row_mean(losses)
 
 
@@ -297,7 +309,7 @@ def row_metric(function, name, limits, greater_is_better, needs):
     )
     return ScoreMetric(
         name,
-        partial(_user_loss, function=function, name=name),
+        partial(_user_loss, function=function, name=name, limits=limits),
         base=name,
         description="mean of a user's loss per row",
         range=limits,

@@ -142,7 +142,7 @@ def read_search(search, metric, n_repeats, ratio, labels=None, pos_label=None, c
         if isinstance(chosen, ScoredColumn):
             scored, chosen = chosen, None
         scores = np.where(np.isnan(cells).any(axis=(-2, -1)), np.nan, scores)
-    considered, left_out = _considered(results, scores)
+    considered, left_out = _considered(results, scores, name)
     told_cv = known is not None or cv is not None
     cv = _splitter(known, cv, scores.shape[1], n_repeats)
     repeats, ratio, assumed = _how_split(cv, scores.shape[1], n_repeats, ratio)
@@ -206,7 +206,7 @@ def _range(search, name, chosen, scores):
     return limits if fits_range(scores, limits) else (-np.inf, np.inf)
 
 
-def _considered(results, scores):
+def _considered(results, scores, name):
     """Which candidates can be compared, and notes about the others."""
     complete, notes = np.isfinite(scores).all(axis=1), []
     if not complete.all():
@@ -221,7 +221,9 @@ def _considered(results, scores):
     refuse_if(
         not complete.any(),
         "search",
-        "no candidate has all its scores: there is nothing to compare.",
+        f"no candidate has the score {name!r} in all folds: there is nothing to compare.",
+        remedy="A fit may have failed (error_score='raise' shows why), or a fold lacks a class "
+        "that the score needs (StratifiedKFold gives every fold its share).",
     )
     return complete, notes
 

@@ -8,11 +8,15 @@ import numpy as np
 from skuncertain._utils.validation import refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._labels import check_pos_label
-from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._registry import check_direction, get_metric
 from skuncertain.metrics._scorer_keys import moments_of
 from skuncertain.metrics._scores.metrics import ScoreMetric, negative
 from skuncertain.model_selection._fold_score_posterior import FoldMoments
-from skuncertain.model_selection._read_fold_scores import base_of, metric_of_key
+from skuncertain.model_selection._read_fold_scores import (
+    base_of,
+    metric_of_key,
+    refuse_missing,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +45,17 @@ class ScoredColumn:
 
 
 def find_scored(written: dict, table: dict, key: Any) -> ScoredColumn | None:
-    """Metric of scores that a key or Metric stands for; None if it is none, or has no moments.
+    """Metric of scores that a key or Metric stands for; None if it is none.
 
+    One whose moments the search has not computed is refused, unless its plain scores are there.
     `written` are the metrics of the scorer by their column.
     """
     metric = _asked(written, key)
     if metric is None:
         return None
+    check_direction(metric.name, metric.greater_is_better)
     own = {how.name: how for how in written.values() if isinstance(how, ScoreMetric)}
+    own |= {base_of(metric).name: base_of(metric)}
     for column in table:
         parts = moments_of(table, column)
         if parts is None:
@@ -62,6 +69,8 @@ def find_scored(written: dict, table: dict, key: Any) -> ScoredColumn | None:
             moments = FoldMoments(*parts)
             name = key if isinstance(key, str) else metric.name
             return ScoredColumn(name, metric, moments if sign > 0 else moments.negated())
+    if not (isinstance(key, str) and key in table):
+        refuse_missing({}, metric)
     return None
 
 
