@@ -1,6 +1,7 @@
 """Metrics of scores and probabilities on one test set."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics as sk
 from numpy.testing import assert_allclose
@@ -283,6 +284,17 @@ def test_one_column_speaks_for_the_last_label(labels, global_random_seed):
         assert get_metric(name)(y, p[:, 1]) == expected
         other = get_metric(name)(y, p[:, 0], pos_label=labels[0])
         assert_allclose(other, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "log_loss", "d2_brier_score"])
+def test_one_column_is_of_the_class_that_an_order_makes_positive(name, global_random_seed):
+    codes, p = rows_of(global_random_seed)
+    expected = get_metric(name)(codes, p[:, 1])
+    ordered = pd.Categorical(np.array(["good", "bad"])[codes], ["good", "bad"], ordered=True)
+    assert_allclose(get_metric(name)(ordered, p[:, 1]), expected, rtol=1e-12)
+    assert_allclose(get_metric(name)(ordered, p[:, 1], pos_label="bad"), expected, rtol=1e-12)
+    assert_allclose(get_metric(name)(codes, p[:, 1], labels=[1, 0]), expected, rtol=1e-12)
+    assert_allclose(get_metric(name)(codes, p[:, ::-1], labels=[1, 0]), expected, rtol=1e-12)
 
 
 def test_average_precision_asks_for_the_class_of_two_names(global_random_seed):

@@ -81,9 +81,9 @@ class RowScores:
     def of(cls, y_true, y_score, metric, *, labels=None, pos_label=None, oriented=False):
         """Check labels and scores.
 
-        One column is the score of `pos_label`, if it is given, or of the class that the metric is
-        about; otherwise of the last label, as in scikit-learn. With `oriented` it is always that of
-        the last, as an estimator's is.
+        One column is the score of the positive class, if there is one (see `check_pos_label`), as
+        in `ScoredRows`; otherwise of the last label, as in scikit-learn. With `oriented` it is
+        always that of the last, as an estimator's is.
         """
         y = one_column("y_true", to_numpy("y_true", y_true), "label")
         if labels is None:
@@ -95,7 +95,7 @@ class RowScores:
                 f"{labels}. Name all classes with labels=[...].",
             )
         labels = as_labels(labels)
-        named, pos_label = pos_label, check_pos_label(labels, pos_label, y_true)
+        pos_label = check_pos_label(labels, pos_label, y_true)
         user = metric.user and metric.needs == "labels"
         if user:
             given = to_numpy("y_pred", y_score)
@@ -107,7 +107,7 @@ class RowScores:
             f"y_true and y_score must have the same length, got {len(y)} and {len(scores)}.",
         )
         positive = _positive(metric, labels, pos_label, scores)
-        own = not oriented and pos_label is not None and (named is not None or metric.one_class)
+        own = not oriented and pos_label is not None
         about = labels.index(pos_label) if own else len(labels) - 1
         if metric.needs == "probabilities":
             scores = _probabilities(scores, labels, about)
