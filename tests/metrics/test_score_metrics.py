@@ -1,11 +1,11 @@
 """Metrics of scores and probabilities on one test set."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn.metrics as sk
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts, credible_interval
 from skuncertain.exceptions import (
@@ -137,6 +137,26 @@ def test_at_k_counts_the_rows_with_the_highest_scores():
     assert get_metric("precision_at_k", k=6)(y, score) == 0.5
 
 
+@pytest.mark.parametrize(("k", "hits"), [(1, 1), (2, 1 + 2 / 3), (3, 1 + 4 / 3), (4, 3), (5, 3)])
+def test_rows_that_are_tied_with_the_last_place_share_it(k, hits):
+    y, score = np.array([1, 0, 1, 1, 0, 0]), np.array([9, 7, 7, 7, 2, 1])
+    for order in ([0, 1, 2, 3, 4, 5], [3, 5, 2, 1, 4, 0], [1, 0, 3, 2, 5, 4]):
+        found = get_metric(f"precision_at_{k}")(y[order], score[order])
+        assert found == pytest.approx(hits / k)
+        assert get_metric(f"recall_at_{k}")(y[order], score[order]) == pytest.approx(hits / 3)
+
+
+@pytest.mark.parametrize("name", ["precision_at_40", "recall_at_40"])
+def test_at_k_with_ties_varies_as_much_as_over_samples(name, global_random_seed):
+    metric, values, variances = get_metric(name), [], []
+    for seed in range(600):
+        y, p = rows_of(1000 * global_random_seed + seed, n=300, spread=2.0)
+        found = metric.estimate(RowScores.of(y, np.round(3 * p[:, 1]), metric))
+        values.append(found.value)
+        variances.append(found.variance)
+    assert_allclose(np.mean(variances), np.var(values, ddof=1), rtol=0.25)
+
+
 # --------------------------------------------------------------------------------------------------
 # Posteriors
 
@@ -251,6 +271,22 @@ def test_few_rows_are_told(n):
     y = [0, 1] * 15
     with pytest.warns(SmallSampleWarning, match="so few may hold none"):
         credible_interval(y[:n], np.linspace(0.1, 0.8, n), metric="log_loss")
+    with pytest.warns(SmallSampleWarning, match="so few may hold none"):
+        credible_interval(y[:n], np.linspace(0.1, 0.8, n), metric="d2_brier_score")
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier_score", "d2_log_loss_score", "d2_brier_score"])
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9, np.float32(0.7)])
+def test_rows_that_differ_by_rounding_have_no_spread(name, p):
+    y = np.repeat([0, 1], 30)
+    with pytest.warns(DegenerateIntervalWarning, match="no width"):
+        low, high = credible_interval(y, np.where(y == 1, p, 1 - p), metric=name)
+    assert low == high
+
+
+def test_as_many_places_as_classes_are_told():
+    with pytest.warns(UndefinedMetricWarning, match="top_3_accuracy is 1 .* 3 classes"):
+        credible_interval([0, 1, 2] * 20, np.eye(3)[[0, 1, 1] * 20], metric="top_3_accuracy")
 
 
 def test_losses_of_a_user(global_random_seed):
@@ -288,6 +324,7 @@ def test_one_column_speaks_for_the_last_label(labels, global_random_seed):
 
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision", "log_loss", "d2_brier_score"])
 def test_one_column_is_of_the_class_that_an_order_makes_positive(name, global_random_seed):
+    pd = pytest.importorskip("pandas")
     codes, p = rows_of(global_random_seed)
     expected = get_metric(name)(codes, p[:, 1])
     ordered = pd.Categorical(np.array(["good", "bad"])[codes], ["good", "bad"], ordered=True)
@@ -326,6 +363,8 @@ def test_classes_that_do_not_occur_are_named(global_random_seed):
         credible_interval(y[kept], p[kept], metric="log_loss")
     found = get_metric("log_loss")(y[kept], p[kept], labels=[0, 1, 2])
     assert_allclose(found, sk.log_loss(y[kept], p[kept], labels=[0, 1, 2]), rtol=1e-12)
+    with pytest.raises(InvalidParameterError, match=r"rows of every class, but has none of \[1\]"):
+        credible_interval(y[kept], p[kept], metric="roc_auc_ovr", labels=[0, 1, 2])
 
 
 # --------------------------------------------------------------------------------------------------
