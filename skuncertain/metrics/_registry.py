@@ -402,6 +402,9 @@ def _check_one_argument(function):
         "metric must be a function of a matrix (..., C, C), but {value} takes no argument.",
         function,
     )
+    module = getattr(function, "__module__", None) or ""
+    if module.startswith("sklearn.metrics"):  # some have a default for their second argument
+        needed = [p.name for p in takes]
     refuse_if(
         len(needed) > 1,
         "metric",
@@ -418,7 +421,7 @@ def make_metric(
     needs: str | None = None,
     name: str | None = None,
     range: tuple[float, float] = (-np.inf, np.inf),
-    greater_is_better: bool | None = True,
+    greater_is_better: bool | str | None = "auto",
 ) -> Metric:
     """Turn a function of a confusion matrix, or a loss per row, into a metric.
 
@@ -437,8 +440,9 @@ def make_metric(
         Name; by default the function's.
     range : tuple of float, default=(-inf, inf)
         Smallest and largest possible value. It closes intervals at the ends of the range.
-    greater_is_better : bool or None, default=True
-        Direction.
+    greater_is_better : bool, None or "auto", default="auto"
+        Direction; None if neither end is better. "auto" is True for a `function` and False for a
+        `row_loss`.
 
     Returns
     -------
@@ -460,12 +464,12 @@ def make_metric(
     >>> counts.posterior(metric, random_state=0).mean()
     0.05
 
-    Of losses less is better:
+    Of losses less is better, unless `greater_is_better` says otherwise:
 
     >>> def surprise(y_true, p):
     ...     return 1 - p[range(len(y_true)), y_true]
     >>> from skuncertain import credible_interval
-    >>> metric = make_metric(row_loss=surprise, range=(0, 1), greater_is_better=False)
+    >>> metric = make_metric(row_loss=surprise, range=(0, 1))
     >>> credible_interval([0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.4, 0.6] * 20, metric=metric)
     Interval(low=0.25..., high=0.30...)
     """
@@ -498,6 +502,9 @@ def make_metric(
         "name must be a string, got {value}.",
         name,
     )
+    if isinstance(greater_is_better, str):
+        check_choice("greater_is_better", greater_is_better, ("auto",))
+        greater_is_better = row_loss is None
     if greater_is_better is not None:
         greater_is_better = check_bool("greater_is_better", greater_is_better)
     name = name or getattr(given, "__name__", None) or type(given).__name__

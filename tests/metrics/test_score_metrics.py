@@ -1,5 +1,7 @@
 """Metrics of scores and probabilities on one test set."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sklearn.metrics as sk
@@ -13,7 +15,15 @@ from skuncertain.exceptions import (
     InvalidParameterError,
     SmallSampleWarning,
 )
-from skuncertain.metrics import get_metric, get_metric_names, make_metric, metric_posterior
+from skuncertain.metrics import (
+    auc_posterior,
+    calibration_band,
+    get_metric,
+    get_metric_names,
+    make_metric,
+    metric_posterior,
+    net_benefit_curve,
+)
 from skuncertain.metrics._scores.posterior import third_moment
 from skuncertain.metrics._scores.row_scores import RowScores
 from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior
@@ -296,7 +306,11 @@ def test_losses_of_a_user(global_random_seed):
         own = probability[np.arange(y_true.size), y_true]
         return -own / np.linalg.norm(probability, axis=1)
 
-    metric = make_metric(row_loss=spherical, range=(-1, 0), greater_is_better=False)
+    metric = make_metric(row_loss=spherical, range=(-1, 0))
+    assert metric.greater_is_better is False
+    assert make_metric(row_loss=spherical, greater_is_better=True).greater_is_better is True
+    with pytest.raises(InvalidParameterError, match="greater_is_better"):
+        make_metric(row_loss=spherical, greater_is_better="less")
     assert (metric.name, metric.needs) == ("spherical", "probabilities")
     losses = spherical(y, p)
     assert_allclose(metric(y, p), losses.mean(), rtol=1e-12)
@@ -375,6 +389,8 @@ def test_names_of_the_literature():
     assert get_metric("AUC").name == get_metric("auroc").name == "roc_auc"
     assert get_metric("brier").name == get_metric("brier_score_loss").name == "brier_score"
     assert get_metric("AP").name == "average_precision"
+    assert get_metric("Precision@10").name == "precision_at_10"
+    assert get_metric("recall @ 5").name == "recall_at_5"
     assert get_metric("top_k_accuracy", k=5).name == "top_5_accuracy"
     assert "log_loss" in get_metric_names(needs="probabilities")
     assert "roc_auc" not in get_metric_names(needs="labels")
@@ -388,6 +404,9 @@ def test_names_of_the_literature():
         ("neg_mean_squared_error", "regression"),
         ("rand_score", "clusterings"),
         ("neg_f1", "more of 'f1' is better"),
+        ("neg_log_los", "Did you mean 'neg_log_loss'"),
+        (sk.log_loss, "pass its name"),
+        (sk.roc_auc_score, "pass its name"),
     ],
 )
 def test_names_of_other_scores_are_refused_with_the_reason(name, reason):
@@ -411,11 +430,44 @@ def test_counts_say_what_is_needed():
         (["a", "b", "a", "b"], "probabilities that metric 'log_loss' needs"),
         ([0.1, 0.2], "same length, got 4 and 2"),
         ([[0.1, 0.2, 0.7]] * 4, "one column per class, 2, got 3"),
+        ([0, 1, 1, 0], "zeros and ones of type int64: these look like labels"),
+        ([False, True, True, False], "zeros and ones of type bool: these look like labels"),
+        (np.array([0.1, None, 0.3, 0.4], dtype=object), "rectangular array of numbers"),
     ],
 )
 def test_bad_probabilities(given, rule):
     with pytest.raises(InvalidParameterError, match=rule):
         credible_interval([0, 1, 0, 1], given, metric="log_loss")
+
+
+def test_numbers_in_an_array_of_objects(global_random_seed):
+    y, p = rows_of(global_random_seed)
+    for name in ("log_loss", "roc_auc"):
+        assert get_metric(name)(y, p.astype(object)) == get_metric(name)(y, p)
+
+
+@pytest.mark.parametrize("ask", [credible_interval, auc_posterior, calibration_band])
+def test_columns_of_a_frame_that_are_in_another_order_are_refused(ask, global_random_seed):
+    pd = pytest.importorskip("pandas")
+    codes, p = rows_of(global_random_seed)
+    y = np.array(["a", "b"])[codes]
+    frame = pd.DataFrame(p, columns=["a", "b"])
+    about = {"metric": "log_loss"} if ask is credible_interval else {}
+    about |= {"pos_label": "b"} if ask is calibration_band else {}
+    ask(y, frame, **about)
+    with pytest.raises(InvalidParameterError, match=r"in the order \['a', 'b'\].*\['b', 'a'\]"):
+        ask(y, frame[["b", "a"]], **about)
+    ask(y, frame[["b", "a"]], labels=["b", "a"], **about)
+
+
+@pytest.mark.parametrize(
+    "ask", [calibration_band, net_benefit_curve, partial(credible_interval, metric="brier_score")]
+)
+def test_every_door_allows_the_same_rounding_of_sums(ask, global_random_seed):
+    y, p = rows_of(global_random_seed, n_classes=3)
+    ask(y, p * 0.9995, pos_label=1)
+    with pytest.raises(InvalidParameterError, match="sum"):
+        ask(y, p * 0.99, pos_label=1)
 
 
 def test_the_positive_class_of_a_cross_entropy_is_not_asked_for():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skuncertain._utils.validation import as_array, refuse_if
+from skuncertain._utils.validation import as_array, as_numbers, refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._labels import (
     as_labels,
@@ -19,9 +19,9 @@ from skuncertain.metrics._labels import (
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scores.scored_rows import as_floats
+from skuncertain.metrics._scores.probabilities import TOLERANCE
+from skuncertain.metrics._scores.scored_rows import as_floats, refuse_shuffled
 
-SUM_ERROR = 1e-5  # how far the probabilities of a row may be from 1; single precision needs it
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,10 @@ class RowScores:
         if user:
             given = to_numpy("y_pred", y_score)
             return cls(encode(y, labels, "y_true"), given, labels, None, y, given)
+        refuse_shuffled("y_score", y_score, labels)
         scores = _numbers(y_score, labels, metric)
+        if metric.needs == "probabilities" and not oriented:
+            _refuse_labels(y_score, metric)
         refuse_if(
             len(scores) != len(y),
             "y_true",
@@ -151,9 +154,22 @@ def _positive(metric, labels, pos_label, scores):
     )
 
 
+def _refuse_labels(y_score, metric):
+    """Refuse zeros and ones that are integers; of an estimator's predict_proba they may be."""
+    given = np.asarray(y_score)
+    refuse_if(
+        given.dtype.kind in "biu" and np.isin(given, (0, 1)).all(),
+        "y_score",
+        f"y_score must hold the probabilities that metric {metric.name!r} needs, got zeros and "
+        f"ones of type {given.dtype}: these look like labels. Use predict_proba, or floats.",
+    )
+
+
 def _numbers(y_score, labels, metric):
     """Scores as floats of shape (n,) or (n, C), finite."""
     scores = as_array("y_score", y_score)
+    if scores.dtype.kind == "O" and not any(isinstance(value, str) for value in scores.flat):
+        scores = as_numbers("y_score", scores)
     refuse_if(
         scores.dtype.kind not in "iufb",
         "y_score",
@@ -205,7 +221,7 @@ def _probabilities(scores, labels, about):
         columns = [1 - scores, scores] if about == 1 else [scores, 1 - scores]
         return np.stack(columns, axis=1)
     error = np.abs(scores.sum(axis=1) - 1)
-    if error.max(initial=0.0) > SUM_ERROR:
+    if error.max(initial=0.0) > TOLERANCE:
         row = int(np.argmax(error))
         refuse_if(
             True,
