@@ -227,6 +227,12 @@ def test_the_report_has_the_intervals(global_random_seed):
     assert "log_loss" in report.to_html()
 
 
+def test_notes_are_paragraphs_of_their_own_in_markdown(global_random_seed):
+    _, y = rows_of(global_random_seed)
+    text = interval_report(y, y_proba=np.where(y == 1, 0.7, 0.2)).to_markdown()
+    assert "\n\npositive class 1\n\nof log\\_loss and brier\\_score less is better\n\n" in text
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_predicted_labels_may_be_left_out(n_classes, global_random_seed):
     X, y = rows_of(global_random_seed, n_classes=n_classes)
