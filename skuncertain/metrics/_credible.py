@@ -192,7 +192,7 @@ def credible_interval(
     >>> credible_interval(y_true, p_dog, metric="roc_auc")
     Interval(low=0.93..., high=0.99...)
     >>> credible_interval(y_true, p_dog, metric="log_loss")
-    Interval(low=0.21..., high=0.32...)
+    Interval(low=0.21..., high=0.33...)
     """
     level, kind = check_level(level), check_kind(kind)
     posterior = metric_posterior(
