@@ -504,19 +504,23 @@ def make_metric(
     )
     if isinstance(greater_is_better, str):
         check_choice("greater_is_better", greater_is_better, ("auto",))
-        greater_is_better = row_loss is None
-    if greater_is_better is not None:
-        greater_is_better = check_bool("greater_is_better", greater_is_better)
+        better: bool | None = row_loss is None
+    else:
+        better = (
+            None
+            if greater_is_better is None
+            else check_bool("greater_is_better", greater_is_better)
+        )
     name = name or getattr(given, "__name__", None) or type(given).__name__
     limits = tuple(ends.tolist())
     if row_loss is not None:
         needs = check_choice("needs", "probabilities" if needs is None else needs, tuple(RESPONSES))
-        return row_metric(row_loss, name, limits, greater_is_better, needs)
+        return row_metric(row_loss, name, limits, better, needs)
     return Metric(
         name=name,
         function=given,
         range=limits,
-        greater_is_better=greater_is_better,
+        greater_is_better=better,
         base=name,
         description="user's function",
         user=True,

@@ -23,7 +23,6 @@ from skuncertain.metrics._scores.probabilities import TOLERANCE
 from skuncertain.metrics._scores.scored_rows import as_floats, refuse_shuffled
 
 
-
 @dataclass(frozen=True, eq=False)
 class RowScores:
     """True classes and what is predicted for them.
