@@ -143,7 +143,6 @@ def confidence_interval(
     if isinstance(found, ScoreMetric):
         rows = _scored_rows(found, y_true, y_pred, labels, pos_label)
         return _of_scores(found, rows, resampling, groups)
-    found = count_metric(found)
     refuse_if(
         method == "wald",
         "method",
@@ -217,7 +216,6 @@ def bootstrap_distribution(
     if isinstance(found, ScoreMetric):
         rows = _scored_rows(found, y_true, y_pred, labels, pos_label)
         return _score_distribution(found, rows, resampling, groups)
-    found = count_metric(found)
     counts = counts_of(y_true, y_pred, groups, labels=labels, pos_label=pos_label)
     positive = counts.positive_index(found, pos_label if counts is y_true else None)
     named = groups is not None

@@ -173,10 +173,10 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
     Interval(low=0.966..., high=0.992...)
     >>> bcv.predict(X[:3])
     array([0, 0, 0])
-    >>> scored = BayesianCrossValidator(model, cv=10, metrics=["roc_auc", "neg_log_loss"])
+    >>> scored = BayesianCrossValidator(model, cv=10, metrics=["roc_auc", "neg_brier_score"])
     >>> scored.fit(X, y).intervals_
     {'roc_auc': Interval(low=0.986..., high=0.998...),
-     'neg_log_loss': Interval(low=-0.128..., high=-0.048...)}
+     'neg_brier_score': Interval(low=-0.0..., high=-0.0...)}
     """
 
     # A router, not a consumer: there is nothing to request for `groups` itself.

@@ -299,9 +299,7 @@ def test_comparison_of_cross_validators(data):
     assert result.difference.mean() == pytest.approx(parts[1][0] - parts[0][0], abs=1e-12)
     spread = np.linalg.norm(parts[1][1] - parts[0][1])
     assert result.difference.scale == pytest.approx(spread, rel=1e-8)
-    assert "120 shared rows, DeLong, mean of 5 folds and DeLong, mean of 4" in repr(
-        result
-    )
+    assert "120 shared rows, DeLong, mean of 5 folds and DeLong, mean of 4" in repr(result)
     assert compare_auc(y, one, one).p_equivalent == 1
     with pytest.raises(ValueError, match="both be scores, or both cross-validators"):
         compare_auc(y, one, X[:, 0])

@@ -12,7 +12,7 @@ from scipy.special import expit
 from skuncertain import ConfusionCounts, _numerics
 from skuncertain.comparison import compare
 from skuncertain.exceptions import FewDrawsWarning
-from skuncertain.metrics import metric_posterior
+from skuncertain.metrics import calibration_band, metric_posterior
 from skuncertain.posteriors import BetaPosterior, _difference
 from skuncertain.posteriors._base import Posterior, StackedPosterior
 from skuncertain.posteriors._beta import BetaBinomialPosterior
@@ -341,6 +341,9 @@ def every_class():
         THREE.posterior("balanced_accuracy"),
         of_groups("accuracy"),
         compare(COUNTS.posterior("mcc"), other.posterior("mcc")).difference,
+        metric_posterior([0, 1] * 30, np.linspace(0.1, 0.9, 60), metric="brier_score"),
+        metric_posterior([0, 1] * 30, np.linspace(0.1, 0.9, 60), metric="neg_brier_score"),
+        calibration_band([0, 1, 1, 0] * 20, np.linspace(0.1, 0.9, 80), n_bins=3).slope,
     ]
 
 

@@ -101,7 +101,7 @@ def loss_posterior(metric, value, variance, third, n, needed, about):
             warn_user(
                 f"a few rows with large losses decide {metric.name}: the interval may be too "
                 "short. In simulations with overconfident learners such as naive Bayes 95 % "
-                "intervals covered 83 to 95 %. Calibrate the probabilities "
+                "intervals covered 86 to 89 %. Calibrate the probabilities "
                 "(CalibratedClassifierCV), or ask for brier_score.",
                 SmallSampleWarning,
             )
