@@ -502,15 +502,12 @@ def make_metric(
         "name must be a string, got {value}.",
         name,
     )
+    better: bool | None = None
     if isinstance(greater_is_better, str):
         check_choice("greater_is_better", greater_is_better, ("auto",))
-        better: bool | None = row_loss is None
-    else:
-        better = (
-            None
-            if greater_is_better is None
-            else check_bool("greater_is_better", greater_is_better)
-        )
+        better = row_loss is None
+    elif greater_is_better is not None:
+        better = check_bool("greater_is_better", greater_is_better)
     name = name or getattr(given, "__name__", None) or type(given).__name__
     limits = tuple(ends.tolist())
     if row_loss is not None:
