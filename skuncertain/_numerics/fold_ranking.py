@@ -77,7 +77,7 @@ class FoldRanking:
         found = self._shrink(np.ones(groups, dtype=bool))
         if found.equal:
             return found
-        contenders = self.mean > self.mean.max() - _FAR * np.sqrt(noise)
+        contenders = self.mean >= self.mean.max() - _FAR * np.sqrt(noise)
         part = self._shrink(contenders)
         mean, variance = self.mean.copy(), np.full(groups, noise)
         mean[contenders], variance[contenders] = part.mean, part.variance

@@ -296,7 +296,6 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             self.error_score,
         )
         check_answers(self.estimator, X, target, metrics.values())
-        self.pos_label_ = target.pos_label
         seed = resolve_seed(self.random_state)
         split_params, fold_params, fit_params = self._route(groups, params)
         notes: list = []
@@ -329,6 +328,7 @@ class BayesianCrossValidator(RefittedPredictions, MetaEstimatorMixin, BaseEstima
             start = time.perf_counter()
             self.estimator_ = clone(self.estimator).fit(X, target.y, **fit_params)
             self.refit_time_ = time.perf_counter() - start
+        self.pos_label_ = target.pos_label
         self._set_fitted_names(X, target.labels)
         self.result_.warn(reason)
         return self
