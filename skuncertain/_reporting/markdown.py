@@ -68,8 +68,8 @@ def _markdown_table(section, digits):
     lines += [_row(row) for row in rows]
     if left_out:
         lines += ["", f"... and {left_out} more"]
-    if section["notes"]:
-        lines += ["", *(_escaped(note) for note in section["notes"])]
+    for note in section["notes"]:  # lines without a blank one between them would run together
+        lines += ["", _escaped(note)]
     return lines
 
 

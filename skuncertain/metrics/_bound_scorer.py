@@ -116,7 +116,8 @@ def make_bound_scorer(
 
 
 def _bound_of_scores(y_true, y_score, *, metric, bound, level, kind, labels, pos_label):
-    # scikit-learn passes the column of pos_label or, without one, of the last class.
+    # scikit-learn passes columns of sorted classes: that of pos_label or, without one, of the last.
+    labels = None if labels is None else sorted(as_labels(labels))
     posterior = score_posterior(
         y_true, y_score, metric, labels=labels, pos_label=pos_label, oriented=pos_label is None
     )

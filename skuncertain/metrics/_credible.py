@@ -63,7 +63,7 @@ def metric_posterior(
     y_pred : array-like of shape (n,) or (n, C), default=None
         Predicted labels; for metrics such as "roc_auc" or "log_loss" the scores or probabilities
         that they need, with a column per class in the order of `labels`. One column speaks for
-        `pos_label`, otherwise for the last class.
+        the positive class, see :class:`ConfusionCounts`; without one for the last of two.
     metric : str, Metric or callable, default="accuracy"
         See :func:`get_metric`.
     prior : str, float or array-like of shape (C, C), default="auto"

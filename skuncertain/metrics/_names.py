@@ -48,7 +48,7 @@ _OTHER_NAMES = {
     "area_under_the_receiver_operating_characteristic c_statistic",
     "average_precision": "ap pr_auc auprc",
     "log_loss": "logloss cross_entropy",
-    "brier_score": "brier brier_score_loss",
+    "brier_score": "brier brier_loss brier_score_loss",
 }
 ALIASES = {alias: name for name, others in _OTHER_NAMES.items() for alias in others.split()}
 # Names that the literature gives to more than one metric.
@@ -96,6 +96,7 @@ def _spelled(name):
     text = name.strip().lower().replace("\N{MINUS SIGN}", "-")
     text = re.sub(r"['\N{RIGHT SINGLE QUOTATION MARK}](s\b)?", "", text)  # Youden's, Cohen's
     text = re.sub(r"\s+(?=[+-]$)", "", text)
+    text = re.sub(r"\s*@\s*", "_at_", text)  # precision@10
     return re.sub(r"(?<=\w)[\s_\-\N{EN DASH}\N{HYPHEN}\N{NON-BREAKING HYPHEN}]+(?=\w)", "_", text)
 
 
@@ -150,4 +151,6 @@ def name_hint(name, base, average, known):
         return f" Did you mean {short!r}?"
     if len(key) <= 3:  # one letter of three makes another abbreviation, no slip
         meaning = {name: of for name, of in meaning.items() if sorted(name) == sorted(key)}
+    if key.startswith("neg_"):
+        meaning = {f"neg_{name}": f"neg_{meaning[name]}" for name in meaning if "loss" in name}
     return nearest_name(key, meaning, meaning) or nearest_name(key, averages, averages)

@@ -422,6 +422,9 @@ def _check_one_argument(function):
         "metric must be a function of a matrix (..., C, C), but {value} takes no argument.",
         function,
     )
+    module = getattr(function, "__module__", None) or ""
+    if module.startswith("sklearn.metrics"):  # some have a default for their second argument
+        needed = [p.name for p in takes]
     refuse_if(
         len(needed) > 1,
         "metric",
@@ -438,7 +441,7 @@ def make_metric(
     needs: str | None = None,
     name: str | None = None,
     range: tuple[float, float] = (-np.inf, np.inf),
-    greater_is_better: bool | None = True,
+    greater_is_better: bool | str | None = "auto",
 ) -> Metric:
     """Turn a function of a confusion matrix, or a loss per row, into a metric.
 
@@ -457,8 +460,9 @@ def make_metric(
         Name; by default the function's.
     range : tuple of float, default=(-inf, inf)
         Smallest and largest possible value. It closes intervals at the ends of the range.
-    greater_is_better : bool or None, default=True
-        Direction.
+    greater_is_better : bool, None or "auto", default="auto"
+        Direction; None if neither end is better. "auto" is True for a `function` and False for a
+        `row_loss`.
 
     Returns
     -------
@@ -480,12 +484,12 @@ def make_metric(
     >>> counts.posterior(metric, random_state=0).mean()
     0.05
 
-    Of losses less is better:
+    Of losses less is better, unless `greater_is_better` says otherwise:
 
     >>> def surprise(y_true, p):
     ...     return 1 - p[range(len(y_true)), y_true]
     >>> from skuncertain import credible_interval
-    >>> metric = make_metric(row_loss=surprise, range=(0, 1), greater_is_better=False)
+    >>> metric = make_metric(row_loss=surprise, range=(0, 1))
     >>> credible_interval([0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.4, 0.6] * 20, metric=metric)
     Interval(low=0.25..., high=0.30...)
     """
@@ -518,18 +522,22 @@ def make_metric(
         "name must be a string, got {value}.",
         name,
     )
-    if greater_is_better is not None:
-        greater_is_better = check_bool("greater_is_better", greater_is_better)
+    better: bool | None = None
+    if isinstance(greater_is_better, str):
+        check_choice("greater_is_better", greater_is_better, ("auto",))
+        better = row_loss is None
+    elif greater_is_better is not None:
+        better = check_bool("greater_is_better", greater_is_better)
     name = name or getattr(given, "__name__", None) or type(given).__name__
     limits = tuple(ends.tolist())
     if row_loss is not None:
         needs = check_choice("needs", "probabilities" if needs is None else needs, tuple(RESPONSES))
-        return row_metric(row_loss, name, limits, greater_is_better, needs)
+        return row_metric(row_loss, name, limits, better, needs)
     return Metric(
         name=name,
         function=given,
         range=limits,
-        greater_is_better=greater_is_better,
+        greater_is_better=better,
         base=name,
         description="user's function",
         user=True,

@@ -183,7 +183,7 @@ P = np.linspace(0.1, 0.9, 40)
         ((Y, P + 1, P), {"metric": "log_loss"}, "pred_a", r"pred_a must hold .* \[0, 1\]"),
         ((Y, P, P), {"metric": "log_loss", "estimand": "fitted"}, "estimand", "estimand"),
         ((Y, P, P), {"metric": "log_loss", "rope": -1}, "rope", "rope"),
-        (([0] * 40, P, P), {"metric": "roc_auc", "labels": [0, 1]}, "y_true", "one class only"),
+        (([0] * 40, P, P), {"metric": "roc_auc", "labels": [0, 1]}, "y_true", "every class"),
         (([0] * 40, P, P), {"metric": "roc_auc"}, "y_true", "at least two classes"),
         ((Y, P, np.column_stack([P, P, P])), {"metric": "roc_auc"}, "pred_b", "one column per"),
     ],

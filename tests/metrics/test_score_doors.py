@@ -227,6 +227,12 @@ def test_the_report_has_the_intervals(global_random_seed):
     assert "log_loss" in report.to_html()
 
 
+def test_notes_are_paragraphs_of_their_own_in_markdown(global_random_seed):
+    _, y = rows_of(global_random_seed)
+    text = interval_report(y, y_proba=np.where(y == 1, 0.7, 0.2)).to_markdown()
+    assert "\n\npositive class 1\n\nof log\\_loss and brier\\_score less is better\n\n" in text
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_predicted_labels_may_be_left_out(n_classes, global_random_seed):
     X, y = rows_of(global_random_seed, n_classes=n_classes)
@@ -296,6 +302,8 @@ def test_bad_probabilities_of_a_report(given, told):
 
 
 def test_what_a_report_with_probabilities_refuses():
+    with pytest.raises(InvalidParameterError, match=r"at least two classes for y_proba, got \[0\]"):
+        interval_report([0, 0], y_proba=[0.2, 0.3])
     y, p = [0, 1] * 5, [0.2, 0.8] * 5
     for name, value in {"sample_weight": [1.0, 2.0] * 5, "groups": [1, 1, 2, 2, 3] * 2}.items():
         with pytest.raises(InvalidParameterError, match="y_proba cannot be combined"):
@@ -382,6 +390,16 @@ def test_bound_scorers_in_a_search_and_of_three_classes(global_random_seed):
         LogisticRegression(), X, labels, scoring=make_bound_scorer("roc_auc_ovo")
     )
     assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["roc_auc_ovr", "log_loss"])
+def test_labels_of_a_bound_scorer_may_be_in_any_order(name, n_classes, global_random_seed):
+    X, y = rows_of(global_random_seed, n_classes=n_classes)
+    model = LogisticRegression().fit(X, y)
+    expected = make_bound_scorer(name)(model, X, y)
+    backwards = list(range(n_classes))[::-1]
+    assert make_bound_scorer(name, labels=backwards)(model, X, y) == pytest.approx(expected)
 
 
 def test_what_a_bound_scorer_of_scores_refuses():

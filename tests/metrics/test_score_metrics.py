@@ -1,10 +1,13 @@
 """Metrics of scores and probabilities on one test set."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sklearn.metrics as sk
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain import ConfusionCounts, credible_interval
 from skuncertain.exceptions import (
@@ -12,7 +15,15 @@ from skuncertain.exceptions import (
     InvalidParameterError,
     SmallSampleWarning,
 )
-from skuncertain.metrics import get_metric, get_metric_names, make_metric, metric_posterior
+from skuncertain.metrics import (
+    auc_posterior,
+    calibration_band,
+    get_metric,
+    get_metric_names,
+    make_metric,
+    metric_posterior,
+    net_benefit_curve,
+)
 from skuncertain.metrics._scores.posterior import third_moment
 from skuncertain.metrics._scores.row_scores import RowScores
 from skuncertain.posteriors._shifted_gamma import ShiftedGammaPosterior
@@ -136,6 +147,26 @@ def test_at_k_counts_the_rows_with_the_highest_scores():
     assert get_metric("precision_at_k", k=6)(y, score) == 0.5
 
 
+@pytest.mark.parametrize(("k", "hits"), [(1, 1), (2, 1 + 2 / 3), (3, 1 + 4 / 3), (4, 3), (5, 3)])
+def test_rows_that_are_tied_with_the_last_place_share_it(k, hits):
+    y, score = np.array([1, 0, 1, 1, 0, 0]), np.array([9, 7, 7, 7, 2, 1])
+    for order in ([0, 1, 2, 3, 4, 5], [3, 5, 2, 1, 4, 0], [1, 0, 3, 2, 5, 4]):
+        found = get_metric(f"precision_at_{k}")(y[order], score[order])
+        assert found == pytest.approx(hits / k)
+        assert get_metric(f"recall_at_{k}")(y[order], score[order]) == pytest.approx(hits / 3)
+
+
+@pytest.mark.parametrize("name", ["precision_at_40", "recall_at_40"])
+def test_at_k_with_ties_varies_as_much_as_over_samples(name, global_random_seed):
+    metric, values, variances = get_metric(name), [], []
+    for seed in range(600):
+        y, p = rows_of(1000 * global_random_seed + seed, n=300, spread=2.0)
+        found = metric.estimate(RowScores.of(y, np.round(3 * p[:, 1]), metric))
+        values.append(found.value)
+        variances.append(found.variance)
+    assert_allclose(np.mean(variances), np.var(values, ddof=1), rtol=0.25)
+
+
 # --------------------------------------------------------------------------------------------------
 # Posteriors
 
@@ -250,6 +281,22 @@ def test_few_rows_are_told(n):
     y = [0, 1] * 15
     with pytest.warns(SmallSampleWarning, match="so few may hold none"):
         credible_interval(y[:n], np.linspace(0.1, 0.8, n), metric="log_loss")
+    with pytest.warns(SmallSampleWarning, match="so few may hold none"):
+        credible_interval(y[:n], np.linspace(0.1, 0.8, n), metric="d2_brier_score")
+
+
+@pytest.mark.parametrize("name", ["log_loss", "brier_score", "d2_log_loss_score", "d2_brier_score"])
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9, np.float32(0.7)])
+def test_rows_that_differ_by_rounding_have_no_spread(name, p):
+    y = np.repeat([0, 1], 30)
+    with pytest.warns(DegenerateIntervalWarning, match="no width"):
+        low, high = credible_interval(y, np.where(y == 1, p, 1 - p), metric=name)
+    assert low == high
+
+
+def test_as_many_places_as_classes_are_told():
+    with pytest.warns(UndefinedMetricWarning, match="top_3_accuracy is 1 .* 3 classes"):
+        credible_interval([0, 1, 2] * 20, np.eye(3)[[0, 1, 1] * 20], metric="top_3_accuracy")
 
 
 def test_losses_of_a_user(global_random_seed):
@@ -259,7 +306,11 @@ def test_losses_of_a_user(global_random_seed):
         own = probability[np.arange(y_true.size), y_true]
         return -own / np.linalg.norm(probability, axis=1)
 
-    metric = make_metric(row_loss=spherical, range=(-1, 0), greater_is_better=False)
+    metric = make_metric(row_loss=spherical, range=(-1, 0))
+    assert metric.greater_is_better is False
+    assert make_metric(row_loss=spherical, greater_is_better=True).greater_is_better is True
+    with pytest.raises(InvalidParameterError, match="greater_is_better"):
+        make_metric(row_loss=spherical, greater_is_better="less")
     assert (metric.name, metric.needs) == ("spherical", "probabilities")
     losses = spherical(y, p)
     assert_allclose(metric(y, p), losses.mean(), rtol=1e-12)
@@ -283,6 +334,18 @@ def test_one_column_speaks_for_the_last_label(labels, global_random_seed):
         assert get_metric(name)(y, p[:, 1]) == expected
         other = get_metric(name)(y, p[:, 0], pos_label=labels[0])
         assert_allclose(other, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision", "log_loss", "d2_brier_score"])
+def test_one_column_is_of_the_class_that_an_order_makes_positive(name, global_random_seed):
+    pd = pytest.importorskip("pandas")
+    codes, p = rows_of(global_random_seed)
+    expected = get_metric(name)(codes, p[:, 1])
+    ordered = pd.Categorical(np.array(["good", "bad"])[codes], ["good", "bad"], ordered=True)
+    assert_allclose(get_metric(name)(ordered, p[:, 1]), expected, rtol=1e-12)
+    assert_allclose(get_metric(name)(ordered, p[:, 1], pos_label="bad"), expected, rtol=1e-12)
+    assert_allclose(get_metric(name)(codes, p[:, 1], labels=[1, 0]), expected, rtol=1e-12)
+    assert_allclose(get_metric(name)(codes, p[:, ::-1], labels=[1, 0]), expected, rtol=1e-12)
 
 
 def test_average_precision_asks_for_the_class_of_two_names(global_random_seed):
@@ -314,6 +377,8 @@ def test_classes_that_do_not_occur_are_named(global_random_seed):
         credible_interval(y[kept], p[kept], metric="log_loss")
     found = get_metric("log_loss")(y[kept], p[kept], labels=[0, 1, 2])
     assert_allclose(found, sk.log_loss(y[kept], p[kept], labels=[0, 1, 2]), rtol=1e-12)
+    with pytest.raises(InvalidParameterError, match=r"rows of every class, but has none of \[1\]"):
+        credible_interval(y[kept], p[kept], metric="roc_auc_ovr", labels=[0, 1, 2])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -324,6 +389,8 @@ def test_names_of_the_literature():
     assert get_metric("AUC").name == get_metric("auroc").name == "roc_auc"
     assert get_metric("brier").name == get_metric("brier_score_loss").name == "brier_score"
     assert get_metric("AP").name == "average_precision"
+    assert get_metric("Precision@10").name == "precision_at_10"
+    assert get_metric("recall @ 5").name == "recall_at_5"
     assert get_metric("top_k_accuracy", k=5).name == "top_5_accuracy"
     assert "log_loss" in get_metric_names(needs="probabilities")
     assert "roc_auc" not in get_metric_names(needs="labels")
@@ -337,6 +404,9 @@ def test_names_of_the_literature():
         ("neg_mean_squared_error", "regression"),
         ("rand_score", "clusterings"),
         ("neg_f1", "more of 'f1' is better"),
+        ("neg_log_los", "Did you mean 'neg_log_loss'"),
+        (sk.log_loss, "pass its name"),
+        (sk.roc_auc_score, "pass its name"),
     ],
 )
 def test_names_of_other_scores_are_refused_with_the_reason(name, reason):
@@ -360,11 +430,44 @@ def test_counts_say_what_is_needed():
         (["a", "b", "a", "b"], "probabilities that metric 'log_loss' needs"),
         ([0.1, 0.2], "same length, got 4 and 2"),
         ([[0.1, 0.2, 0.7]] * 4, "one column per class, 2, got 3"),
+        ([0, 1, 1, 0], "zeros and ones of type int64: these look like labels"),
+        ([False, True, True, False], "zeros and ones of type bool: these look like labels"),
+        (np.array([0.1, None, 0.3, 0.4], dtype=object), "rectangular array of numbers"),
     ],
 )
 def test_bad_probabilities(given, rule):
     with pytest.raises(InvalidParameterError, match=rule):
         credible_interval([0, 1, 0, 1], given, metric="log_loss")
+
+
+def test_numbers_in_an_array_of_objects(global_random_seed):
+    y, p = rows_of(global_random_seed)
+    for name in ("log_loss", "roc_auc"):
+        assert get_metric(name)(y, p.astype(object)) == get_metric(name)(y, p)
+
+
+@pytest.mark.parametrize("ask", [credible_interval, auc_posterior, calibration_band])
+def test_columns_of_a_frame_that_are_in_another_order_are_refused(ask, global_random_seed):
+    pd = pytest.importorskip("pandas")
+    codes, p = rows_of(global_random_seed)
+    y = np.array(["a", "b"])[codes]
+    frame = pd.DataFrame(p, columns=["a", "b"])
+    about = {"metric": "log_loss"} if ask is credible_interval else {}
+    about |= {"pos_label": "b"} if ask is calibration_band else {}
+    ask(y, frame, **about)
+    with pytest.raises(InvalidParameterError, match=r"in the order \['a', 'b'\].*\['b', 'a'\]"):
+        ask(y, frame[["b", "a"]], **about)
+    ask(y, frame[["b", "a"]], labels=["b", "a"], **about)
+
+
+@pytest.mark.parametrize(
+    "ask", [calibration_band, net_benefit_curve, partial(credible_interval, metric="brier_score")]
+)
+def test_every_door_allows_the_same_rounding_of_sums(ask, global_random_seed):
+    y, p = rows_of(global_random_seed, n_classes=3)
+    ask(y, p * 0.9995, pos_label=1)
+    with pytest.raises(InvalidParameterError, match="sum"):
+        ask(y, p * 0.99, pos_label=1)
 
 
 def test_the_positive_class_of_a_cross_entropy_is_not_asked_for():

@@ -14,9 +14,14 @@ from skuncertain._numerics.scores.delong import Estimate, area, freedom, mean_of
 
 
 def row_mean(values):
-    """Mean of the rows, whose variance is that of the rows over n, estimated without bias."""
+    """Mean of the rows, whose variance is that of the rows over n, estimated without bias.
+
+    Rows that differ by rounding errors are equal: they have no spread.
+    """
     n, mean = values.size, float(values.mean())
-    influence = (values - mean) / np.sqrt(n * max(n - 1, 1))
+    rounding = 16 * np.finfo(values.dtype).eps * np.abs(values).max(initial=0.0)
+    spread = values - mean if np.ptp(values) > rounding else np.zeros(n)
+    influence = spread / np.sqrt(n * max(n - 1, 1))
     return Estimate(mean, influence, n, freedom(n))
 
 
@@ -70,16 +75,20 @@ def at_k(positive, score, k, of_positives):
     """Share of positives among the k rows with the highest scores, or share of them found there.
 
     In the population the k rows are a share q of all rows, and rows near the k-th score decide
-    where it ends: a row there is positive with the local rate, which is that of its neighbours.
+    where it ends: a row there is positive with the local rate, which is that of its neighbours. Of
+    rows that are tied with the k-th as many count as there are places left, each the same part.
     """
     n = positive.size
     order = np.argsort(-score, kind="stable")
     hit = positive[order].astype(float)
+    tied = np.flatnonzero(score[order] == score[order[k - 1]])
+    first, end = tied[0], tied[-1] + 1
     top = np.zeros(n)
-    top[:k] = 1.0
+    top[:first] = 1.0
+    top[first:end] = (k - first) / (end - first)
     reach = max(5, k // 4)
-    local = hit[max(0, k - reach) : k + reach].mean()
-    found, total = hit[:k].sum(), hit.sum()
+    local = hit[max(0, min(first, k - reach)) : max(end, k + reach)].mean()
+    found, total = top @ hit, hit.sum()
     moved = top * (hit - local) + (k / n) * local  # what a row adds to the hits at share q
     if of_positives:
         value = found / total

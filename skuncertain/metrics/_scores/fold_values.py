@@ -14,7 +14,8 @@ from skuncertain.metrics._labels import (
     refuse_nameless,
 )
 from skuncertain.metrics._scores.metrics import ScoreMetric
-from skuncertain.metrics._scores.row_scores import SUM_ERROR, RowScores, scores_called
+from skuncertain.metrics._scores.probabilities import TOLERANCE
+from skuncertain.metrics._scores.row_scores import RowScores, scores_called
 
 _METHODS = {"decision_function": "scores", "predict_proba": "probabilities"}
 
@@ -116,7 +117,7 @@ def _second_of_two(scores):
     if scores.ndim != 2 or scores.shape[1] != 2 or scores.dtype.kind not in "fiub":
         return scores
     error = np.abs(scores.sum(axis=1) - 1).max(initial=0.0)
-    return scores[:, 1] if error <= SUM_ERROR else scores  # others are refused with the row
+    return scores[:, 1] if error <= TOLERANCE else scores  # others are refused with the row
 
 
 def lacks_method(metric, estimator):

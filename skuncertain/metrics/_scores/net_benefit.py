@@ -30,6 +30,7 @@ from skuncertain.metrics._counts import ConfusionCounts
 from skuncertain.metrics._formulas import collapse
 from skuncertain.metrics._priors import cell_prior, check_prior, describe_prior
 from skuncertain.metrics._registry import get_metric
+from skuncertain.metrics._scores.probabilities import check_sums
 from skuncertain.metrics._scores.scored_rows import ScoredRows, of_folds
 from skuncertain.posteriors._beta import BetaPosterior, calibrated_beta
 
@@ -420,6 +421,8 @@ def _read_probabilities(y_true, y_proba, labels, pos_label):
         f"{rule}, got {outside[0] if outside.size else 0:g}: these look like scores.",
         remedy=remedy,
     )
+    if not pooled and given.ndim == 2 and given.shape[1] > 1:
+        check_sums(given)
     return rows
 
 

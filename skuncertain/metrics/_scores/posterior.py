@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skuncertain._utils.validation import refuse_if
 from skuncertain._utils.warnings import warn_user
@@ -34,11 +35,16 @@ def score_posterior(y_true, y_score, metric, *, labels=None, pos_label=None, ori
 
 def posterior_of_rows(metric, rows):
     """Posterior of checked rows, with a warning where they are few."""
-    if metric.family == "mean" and rows.codes.size < _FEW:
+    if metric.family in ("mean", "skill") and rows.codes.size < _FEW:
         warn_user(
             f"{metric.name} of {rows.codes.size} rows: so few may hold none of the large losses "
-            "that decide the mean, and the interval is then too short.",
+            "that decide it, and the interval is then too short.",
             SmallSampleWarning,
+        )
+    if metric.family == "share" and metric.k >= rows.n_classes:
+        warn_user(
+            f"{metric.name} is 1 whatever the scores are, as there are {rows.n_classes} classes.",
+            UndefinedMetricWarning,
         )
     if metric.family == "ranking" and np.bincount(rows.codes).min() < MOST_WARNED:
         warn_few(checked_estimate(metric, rows), drawn=False)
@@ -110,11 +116,16 @@ def checked_estimate(metric, rows):
     """Value and influences; rows of a single class are refused where they leave it undefined."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found = metric.estimate(rows)
-    refuse_if(
-        np.isnan(found.value),
-        "y_true",
-        f"metric {metric.name!r} is not defined: y_true holds rows of one class only.",
-    )
+    if np.isnan(found.value):
+        rows_of_class = np.bincount(rows.codes, minlength=rows.n_classes)
+        absent = [rows.labels[c] for c in np.flatnonzero(rows_of_class == 0)]
+        refuse_if(
+            True,
+            "y_true",
+            f"metric {metric.name!r} is not defined: y_true must hold rows of every class, but has "
+            "none of {value}.",
+            value=absent,
+        )
     return found
 
 

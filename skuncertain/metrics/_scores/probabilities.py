@@ -6,7 +6,12 @@ import numpy as np
 
 from skuncertain._utils.validation import as_array, as_numbers, refuse_if, share_hint
 from skuncertain.metrics._labels import as_labels, one_column, sorted_labels, to_numpy
-from skuncertain.metrics._scores.scored_rows import OutOfFoldScores, ScoredRows, of_folds
+from skuncertain.metrics._scores.scored_rows import (
+    OutOfFoldScores,
+    ScoredRows,
+    of_folds,
+    refuse_shuffled,
+)
 
 TOLERANCE = 1e-3  # what the probabilities of a row may add up to more or less than 1
 _REMEDY = "use predict_proba; CalibratedClassifierCV gives probabilities to other classifiers."
@@ -26,6 +31,7 @@ def probability_rows(y_true, y_proba, labels=None, pos_label=None):
     if folds:
         y_proba = _of_folds(y_proba)
     else:
+        refuse_shuffled("y_proba", y_proba, present if labels is None else as_labels(labels))
         y_proba = _checked(y_proba)
         refuse_if(
             len(y_proba) != len(y),
@@ -70,7 +76,7 @@ def _of_folds(given):
         f"probabilities: {_REMEDY}",
     )
     for part in parts:
-        _check_sums(np.asarray(part))
+        check_sums(np.asarray(part))
     tests = np.concatenate([np.asarray(test) for test in given.tests])
     refuse_if(
         np.unique(tests).size < tests.size,
@@ -116,11 +122,11 @@ def _checked(y_proba):
         f"y_proba must hold probabilities in [0, 1], got {value:g}: {_REMEDY}{hint}",
     )
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
-    _check_sums(found)
+    check_sums(found)
     return found
 
 
-def _check_sums(found):
+def check_sums(found):
     """Refuse rows that do not add up to 1."""
     if found.ndim == 1:
         return

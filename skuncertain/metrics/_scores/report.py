@@ -52,6 +52,13 @@ class ScoredPart:
         if labels is None:
             y = to_numpy("y_true", y_true)
             labels = sorted_labels(y, y)
+            refuse_if(
+                len(labels) < 2,
+                "y_true",
+                "y_true must hold rows of at least two classes for y_proba, got {value}. Name all "
+                "classes with labels=[...].",
+                labels,
+            )
         labels = as_labels(labels)
         part = cls(y_true, y_proba, labels, check_pos_label(labels, pos_label, y_true))
         part.rows(get_metric("log_loss" if part.is_probability else "roc_auc"))

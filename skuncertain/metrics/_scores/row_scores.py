@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skuncertain._utils.validation import as_array, refuse_if
+from skuncertain._utils.validation import as_array, as_numbers, refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._labels import (
     as_labels,
@@ -19,9 +19,8 @@ from skuncertain.metrics._labels import (
     sorted_labels,
     to_numpy,
 )
-from skuncertain.metrics._scores.scored_rows import as_floats
-
-SUM_ERROR = 1e-5  # how far the probabilities of a row may be from 1; single precision needs it
+from skuncertain.metrics._scores.probabilities import TOLERANCE
+from skuncertain.metrics._scores.scored_rows import as_floats, refuse_shuffled
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +80,9 @@ class RowScores:
     def of(cls, y_true, y_score, metric, *, labels=None, pos_label=None, oriented=False):
         """Check labels and scores.
 
-        One column is the score of `pos_label`, if it is given, or of the class that the metric is
-        about; otherwise of the last label, as in scikit-learn. With `oriented` it is always that of
-        the last, as an estimator's is.
+        One column is the score of the positive class, if there is one (see `check_pos_label`), as
+        in `ScoredRows`; otherwise of the last label, as in scikit-learn. With `oriented` it is
+        always that of the last, as an estimator's is.
         """
         y = one_column("y_true", to_numpy("y_true", y_true), "label")
         if labels is None:
@@ -95,19 +94,22 @@ class RowScores:
                 f"{labels}. Name all classes with labels=[...].",
             )
         labels = as_labels(labels)
-        named, pos_label = pos_label, check_pos_label(labels, pos_label, y_true)
+        pos_label = check_pos_label(labels, pos_label, y_true)
         user = metric.user and metric.needs == "labels"
         if user:
             given = to_numpy("y_pred", y_score)
             return cls(encode(y, labels, "y_true"), given, labels, None, y, given)
+        refuse_shuffled("y_score", y_score, labels)
         scores = _numbers(y_score, labels, metric)
+        if metric.needs == "probabilities" and not oriented:
+            _refuse_labels(y_score, metric)
         refuse_if(
             len(scores) != len(y),
             "y_true",
             f"y_true and y_score must have the same length, got {len(y)} and {len(scores)}.",
         )
         positive = _positive(metric, labels, pos_label, scores)
-        own = not oriented and pos_label is not None and (named is not None or metric.one_class)
+        own = not oriented and pos_label is not None
         about = labels.index(pos_label) if own else len(labels) - 1
         if metric.needs == "probabilities":
             scores = _probabilities(scores, labels, about)
@@ -151,9 +153,22 @@ def _positive(metric, labels, pos_label, scores):
     )
 
 
+def _refuse_labels(y_score, metric):
+    """Refuse zeros and ones that are integers; of an estimator's predict_proba they may be."""
+    given = np.asarray(y_score)
+    refuse_if(
+        given.dtype.kind in "biu" and np.isin(given, (0, 1)).all(),
+        "y_score",
+        f"y_score must hold the probabilities that metric {metric.name!r} needs, got zeros and "
+        f"ones of type {given.dtype}: these look like labels. Use predict_proba, or floats.",
+    )
+
+
 def _numbers(y_score, labels, metric):
     """Scores as floats of shape (n,) or (n, C), finite."""
     scores = as_array("y_score", y_score)
+    if scores.dtype.kind == "O" and not any(isinstance(value, str) for value in scores.flat):
+        scores = as_numbers("y_score", scores)
     refuse_if(
         scores.dtype.kind not in "iufb",
         "y_score",
@@ -205,7 +220,7 @@ def _probabilities(scores, labels, about):
         columns = [1 - scores, scores] if about == 1 else [scores, 1 - scores]
         return np.stack(columns, axis=1)
     error = np.abs(scores.sum(axis=1) - 1)
-    if error.max(initial=0.0) > SUM_ERROR:
+    if error.max(initial=0.0) > TOLERANCE:
         row = int(np.argmax(error))
         refuse_if(
             True,

@@ -139,6 +139,7 @@ class ScoredRows:
                 "rows of one class above those of another.",
             )
         labels = as_labels(labels)
+        refuse_shuffled("y_score", y_score, labels)
         pos_label = check_pos_label(labels, pos_label, y_true)
         scores, classes = _columns(as_array("y_score", y_score), labels, pos_label, what, y_score)
         refuse_if(
@@ -387,6 +388,19 @@ def _columns(scores, labels, label, what=None, given=None):
     index = labels.index(label)
     column = scores[:, index] if scores.ndim == 2 else scores
     return column[:, None], np.array([index])
+
+
+def refuse_shuffled(parameter, given, labels):
+    """Refuse a frame whose columns are called like the classes, in another order."""
+    names = list(getattr(given, "columns", ()))
+    shuffled = names != list(labels) and sorted(map(str, names)) == sorted(map(str, labels))
+    refuse_if(
+        shuffled and all(isinstance(name, str) for name in (*names, *labels)),
+        parameter,
+        f"{parameter} must have its columns in the order {list(labels)}, got columns called "
+        f"{{value}}: take them in that order, or name it with labels=.",
+        names,
+    )
 
 
 def as_floats(scores, given):
