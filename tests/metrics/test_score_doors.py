@@ -353,10 +353,9 @@ def test_bound_scorers(name, classifier, global_random_seed):
         low, high = -high, -low
     scorers = [make_bound_scorer(name, bound=bound, level=0.9) for bound in ("lower", "upper")]
     assert_allclose([scorer(model, X, y) for scorer in scorers], (low, high), rtol=1e-12)
-    point = sk.get_scorer(
-        {"log_loss": "neg_log_loss", "brier_score": "neg_brier_score"}.get(name, name)
-    )
-    assert low < point(model, X, y) < high
+    known = {"log_loss": "neg_log_loss", "brier_score": "neg_brier_score"}.get(name, name)
+    if known in sk.get_scorer_names():  # not all of them before 1.8
+        assert low < sk.get_scorer(known)(model, X, y) < high
 
 
 @quiet

@@ -315,7 +315,8 @@ def routing(request):
 @pytest.mark.filterwarnings("ignore:'k' .2. greater:UserWarning")
 def test_values_intervals_and_methods(routing):
     bcv = BayesianCrossValidator(MODEL, cv=CV, metrics=NAMES).fit(X, Y)
-    expected = cross_validate(MODEL, X, Y, cv=CV, scoring=NAMES)
+    # Before 1.7 routing needs params to be given.
+    expected = cross_validate(MODEL, X, Y, cv=CV, scoring=NAMES, params={})
     for name in NAMES:
         np.testing.assert_allclose(bcv.cv_results_[f"test_{name}"], expected[f"test_{name}"])
     fold_means = bcv.posteriors_["roc_auc"].observed
