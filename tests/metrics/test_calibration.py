@@ -337,6 +337,7 @@ def test_frame_has_a_row_per_bin():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_intervals_hold_the_truth(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     hits, runs = np.zeros(3), 300

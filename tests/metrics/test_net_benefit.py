@@ -221,6 +221,7 @@ def test_intervals_hold_the_observed_value_and_stay_in_range():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_coverage(global_random_seed):
     # 600 samples: at a coverage of 93 % 536 hits or fewer have a probability below .001.
     rng, runs, n, t = np.random.default_rng(global_random_seed), 600, 150, 0.2

@@ -425,6 +425,7 @@ def test_wald_is_the_normal_interval_of_a_mean(global_random_seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["log_loss", "roc_auc", "d2_brier_score"])
 def test_the_bootstrap_of_rows(name, global_random_seed):
     """Against a loop over scikit-learn's scores of resampled rows, with its Monte Carlo error."""

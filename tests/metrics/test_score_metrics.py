@@ -118,6 +118,7 @@ def test_values_of_averages_and_squared_errors(global_random_seed):
         assert_allclose(get_metric("d2_brier_score")(y, p), sk.d2_brier_score(y, p), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_one_vs_one_varies_as_much_as_over_samples(global_random_seed):
     values, variances = [], []
     for seed in range(400):
@@ -129,6 +130,7 @@ def test_one_vs_one_varies_as_much_as_over_samples(global_random_seed):
     assert_allclose(np.mean(variances), np.var(values, ddof=1), rtol=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["precision_at_40", "recall_at_40"])
 def test_at_k_varies_as_much_as_over_samples(name, global_random_seed):
     metric, values, variances = get_metric(name), [], []
@@ -198,6 +200,7 @@ def test_shifted_gamma_is_pearsons_third_type(skewness):
         assert_allclose(about.pdf(low), about.pdf(high), rtol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["light", "heavy"])
 @pytest.mark.parametrize("n", [100, 400])
 def test_three_moments_are_close_to_the_bayesian_bootstrap(kind, n, global_random_seed):

@@ -125,6 +125,7 @@ def test_zeros_and_ones_are_the_pooled_beta(omega):
     assert found.diagnostics.omega == pytest.approx(omega, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [0.8, 2.0], ids=["skewed", "light"])
 def test_gamma_weighted_rows(shape):
     """Three moments, and quantiles within .05 standard deviations, of 1e6 Gamma-weighted means."""
