@@ -35,7 +35,13 @@ from skuncertain.metrics._labels import (
     with_positive,
 )
 from skuncertain.metrics._registry import Metric, directed, get_metric
-from skuncertain.metrics._scorer_keys import BINARY_KEYS, cell_keys, is_count_key, moment_keys
+from skuncertain.metrics._scorer_keys import (
+    BINARY_KEYS,
+    cell_keys,
+    fold_score,
+    is_count_key,
+    moment_keys,
+)
 from skuncertain.metrics._scores.fold_values import (
     Responses,
     check_class_of,
@@ -268,7 +274,7 @@ class ConfusionCountsScorer(BaseEstimator):
                 moments = (sign * value, variance, sign * third, n)
                 values |= zip((key, *moment_keys(key)), moments, strict=True)
             elif isinstance(how, Metric):
-                values[key] = sign * counts.score(how, zero_division=0.0)
+                values[key] = sign * fold_score(counts, how)
             else:
                 values[key] = scores[key]
         score = values[asked[0][0]] if asked else counts.score("accuracy")

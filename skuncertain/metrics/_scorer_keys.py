@@ -7,8 +7,10 @@ import numpy as np
 from skuncertain._utils.validation import as_numbers, refuse_if
 from skuncertain.exceptions import InvalidParameterError
 from skuncertain.metrics._formulas import two_by_two
+from skuncertain.posteriors._base import plain
 
 BINARY_KEYS = ("tn", "fp", "fn", "tp")
+_RATIOS = ("positive_likelihood_ratio", "negative_likelihood_ratio")
 MOMENTS = ("variance", "third", "n")  # of a metric of scores or probabilities, beside its value
 
 
@@ -81,3 +83,17 @@ def read_cells(columns):
     )
     cells = _alike(columns, cell_keys(size))
     return np.stack(cells, axis=-1).reshape(*cells[0].shape, size, size)
+
+
+def fold_score(counts, metric):
+    """Metric of the counts of folds, as scikit-learn's scorers give it.
+
+    0/0 is 0. A likelihood ratio without a denominator, as of a fold without a false positive, is 1:
+    an infinite one would leave no mean over folds.
+    """
+    if metric.base.removeprefix("neg_") not in _RATIOS:
+        return counts.score(metric, zero_division=0.0)
+    matrices = counts.counts.astype(float)
+    value = metric.evaluate(matrices, positive=counts.positive_index(metric))
+    undefined = -1.0 if metric.negated is not None else 1.0
+    return plain(np.where(np.isfinite(value), value, undefined))

@@ -1,6 +1,8 @@
 """Scorers inside scikit-learn's own tools."""
 
+import inspect
 import pickle
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +16,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     average_precision_score,
+    class_likelihood_ratios,
     confusion_matrix,
     f1_score,
     fbeta_score,
@@ -588,3 +591,25 @@ def test_bound_scorer_on_a_fold_without_positives():
 def test_what_make_bound_scorer_refuses(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         make_bound_scorer(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "positive", "negative"),
+    [
+        ([0, 0, 1, 1, 0], 1.0, 1 / 3),  # no false positive
+        ([0, 0, 0, 0, 0], 1.0, 1.0),  # nothing is called positive
+        ([1, 1, 1, 1, 1], 1.0, 1.0),  # no true negative
+        ([1, 1, 0, 0, 1], 1 / 3, 1.0),
+    ],
+)
+def test_likelihood_ratios_without_a_denominator_are_1(predicted, positive, negative):
+    """As scikit-learn's scorers have it, so that folds and candidates keep a finite mean."""
+    names = ["positive_likelihood_ratio", "neg_negative_likelihood_ratio"]
+    estimator = DummyClassifier().fit(np.zeros((5, 1)), [0, 0, 1, 1, 1])
+    estimator.predict = lambda X: np.array(predicted)
+    found = ConfusionCountsScorer(metrics=names)(estimator, np.zeros((5, 1)), [0, 0, 1, 1, 1])
+    assert [found[name] for name in names] == pytest.approx([positive, -negative], rel=1e-12)
+    if "replace_undefined_by" in inspect.signature(class_likelihood_ratios).parameters:
+        with warnings.catch_warnings(action="ignore"):  # of scikit-learn's own function
+            ratios = class_likelihood_ratios([0, 0, 1, 1, 1], predicted, replace_undefined_by=1.0)
+        assert (positive, negative) == pytest.approx(ratios, rel=1e-12)

@@ -21,6 +21,7 @@ from skuncertain.metrics._posterior import class_of
 from skuncertain.metrics._registry import Metric, count_metric, directed
 from skuncertain.metrics._scorer import ConfusionCountsScorer, scorer_metrics
 from skuncertain.metrics._scorer_keys import (
+    fold_score,
     has_positive,
     is_count_key,
     is_moment_key,
@@ -389,7 +390,7 @@ def _scores_of_counts(search, table, asked, counts, pos_label):
         chosen, notes = _metric_of_column(key, table, counts, compare)
     if not isinstance(chosen, Metric):  # a scorer of scikit-learn, or a column
         return key, None, table[key], notes
-    scores = counts.score(chosen, zero_division=0.0)
+    scores = fold_score(counts, chosen)
     alias = isinstance(asked, str) and asked != "score" and not asked.startswith("neg_")
     name = asked if alias else chosen.name
     return name, chosen, scores if chosen.greater_is_better else -scores, notes
@@ -413,7 +414,7 @@ def _metric_of_column(key, table, counts, compare):
     column = key if written else f"neg_{key}"
     if column in table and compare:
         found, sign = table[column], -1.0 if column.startswith("neg_") else 1.0
-        expected = sign * counts.score(chosen, zero_division=0.0)
+        expected = sign * fold_score(counts, chosen)
         there = np.isfinite(found)
         # Saved results may be rounded.
         if not np.allclose(found[there], expected[there], rtol=0, atol=1e-3, equal_nan=True):
